@@ -24,6 +24,7 @@ class _WithExamples(ScrapyHelpFormatter):
     """Scrapy's formatter of help, which leaves the lines of examples as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """The *text* of the help; examples keep their lines."""
         return text if text.startswith("Examples") else super()._fill_text(text, width, indent)
 
 
@@ -39,6 +40,7 @@ class DustCommand(ScrapyCommand):
     interrupted: ClassVar[str] = "interrupted."  #: what Ctrl-C leaves
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add Scrapy's own options, and the examples at the end of the help."""
         super().add_options(parser)
         self._parser = parser
         parser.formatter_class = _WithExamples
@@ -48,21 +50,23 @@ class DustCommand(ScrapyCommand):
     def prepared(
         self, args: list[str], opts: argparse.Namespace, stack: ExitStack
     ) -> Callable[[], int | None]:
-        """The work that was typed, which returns the exit status; *stack* is closed after it.
+        """The function that does the work that was typed, and returns the exit status; *stack* is closed after it.
 
         Raises `ValueError` for a wrong setting or option; both raise `DustError`.
         """
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run the command for Scrapy. Ctrl-C and options that the command does not have end it with a sentence."""
         unknown = unrecognized(args, self._parser)
         if unknown:
             raise UsageError(unknown, print_help=False)
         try:
-            self._run(args, opts)
+            self._run_or_say_why_not(args, opts)
         except KeyboardInterrupt:
             print(f"scrapy {self.name}: {self.interrupted}", file=sys.stderr)
 
-    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def _run_or_say_why_not(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do the work that was typed, and set the exit status. Errors become a sentence on stderr."""
         self.exitcode = 1
         from scrapy_dust.commands.output import accept_any_text, printable, stop_output  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
@@ -121,14 +125,14 @@ class ActionCommand(DustCommand):
         self, args: list[str], opts: argparse.Namespace, stack: ExitStack
     ) -> Callable[[], int | None]:
         """The action that was typed, with the context that all actions share."""
-        name, arguments = self._chosen(args, opts)
+        name, arguments = self._typed_action(args, opts)
         context = stack.enter_context(self.context(opts))
         return lambda: self.act(context, name, arguments, opts)
 
     def act(self, context: Any, name: str, arguments: list[str], opts: argparse.Namespace) -> int | None:
         """Run the action *name*: its function is given the context, the arguments, and its own options by their names."""
         action = self.actions[name]
-        options = {one: getattr(opts, one) for one in map(_field, action.options)}
+        options = {one: getattr(opts, one) for one in map(_attribute_of, action.options)}
         if not action.of:
             getattr(context, name)(*arguments)
             return 0
@@ -136,7 +140,8 @@ class ActionCommand(DustCommand):
         found: Callable[..., int | None] = getattr(import_module(f"scrapy_dust.commands.{module}"), function)
         return found(context, *arguments, **options)
 
-    def _chosen(self, args: list[str], opts: argparse.Namespace) -> tuple[str, list[str]]:
+    def _typed_action(self, args: list[str], opts: argparse.Namespace) -> tuple[str, list[str]]:
+        """The name of the action that was typed, and its arguments. Raises `UsageError` where they do not fit."""
         if not args:
             raise UsageError(f"say what to do: {', '.join(self.actions)}", print_help=False)
         name, *arguments = args
@@ -154,9 +159,10 @@ class ActionCommand(DustCommand):
         """The options on the command line that *action* does not take, so that none is ignored in silence."""
         of_some = {option for one in self.actions.values() for option in one.options}
         for option in sorted(of_some - set(action.options)):
-            if getattr(opts, _field(option)) != self._parser.get_default(_field(option)):
+            if getattr(opts, _attribute_of(option)) != self._parser.get_default(_attribute_of(option)):
                 yield option
 
 
-def _field(option: str) -> str:
+def _attribute_of(option: str) -> str:
+    """The attribute that has the value of *option*, such as ``dry_run`` for ``--dry-run``."""
     return option.removeprefix("--").replace("-", "_")

@@ -37,14 +37,14 @@ def advise(context: Context, *logs: str, site: Sequence[str], base_url: str | No
             if site_of(visit.url) in set(chosen)
         )
         spared = spared_by(urls, context.canonizer(book), site_of)
-    found = {one: list(_of_site(book, one, spared)) for one in chosen}
+    found = {one: list(_advice_for(book, one, spared)) for one in chosen}
     if context.as_json:
         for one in (one for of_site in found.values() for one in of_site):
             print(json.dumps(asdict(one), ensure_ascii=False))
         return
     for name, advice in found.items():
         if advice:
-            _print(name, advice)
+            _print_advice(name, advice)
     if not any(found.values()):
         print("No rule is in force for these sites, so there is nothing to advise.", file=sys.stderr)
     elif spared is not None:
@@ -52,12 +52,15 @@ def advise(context: Context, *logs: str, site: Sequence[str], base_url: str | No
         print(f"Of {spared.requests} requests, {spared.in_vain}{share} asked for a page under one more URL.")
 
 
-def _of_site(book: RuleBook, site: str, spared: Spared | None) -> Iterator[Advice]:
+def _advice_for(book: RuleBook, site: str, spared: Spared | None) -> Iterator[Advice]:
+    """The advice for the owner of *site*, by its rules in force; with the requests that each would save, if they were
+    counted.
+    """
     entries = [entry for entry in book.entries(site) if entry.status is Status.VALID]
     yield from advice_of(site, entries, None if spared is None else spared.by_rule.get(site, {}))
 
 
-def _print(site: str, advice: Sequence[Advice]) -> None:
+def _print_advice(site: str, advice: Sequence[Advice]) -> None:
     print(printable(site))
     print()
     rows = [[str(one.remedy), printable(one.rule), str(one.spares)] for one in advice]
@@ -67,7 +70,7 @@ def _print(site: str, advice: Sequence[Advice]) -> None:
     if names:
         print("In robots.txt, for Yandex:")
         print("\n".join(f"  {printable(line)}" for line in directives(names)))
-        print(f"In the answers, for caches:\n  {printable(_no_vary_search(names))}")
+        print(f"In the answers, for caches:\n  {printable(_no_vary_search_header(names))}")
     examples = [one for one in advice if one.remedy is not Remedy.CLEAN_PARAM and one.example]
     for remedy, said in _SAID.items():
         of_remedy = [one.example for one in examples if one.remedy is remedy and one.example]
@@ -83,5 +86,6 @@ _SAID = {
 }
 
 
-def _no_vary_search(names: Sequence[str]) -> str:
+def _no_vary_search_header(names: Sequence[str]) -> str:
+    """The response header that says that the parameters *names* do not matter."""
     return "No-Vary-Search: params=(" + " ".join(json.dumps(name) for name in names if name.isascii()) + ")"

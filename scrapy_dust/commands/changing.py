@@ -17,6 +17,7 @@ def set_status(context: Context, ids: Sequence[str], status: Status) -> None:
     done: list[Found] = []
 
     def change(book: RuleBook) -> RuleBook:
+        """*book* with the new status of each of the rules."""
         for wanted in ids:
             known = book.find(wanted)
             if status is Status.VALID:
@@ -30,7 +31,7 @@ def set_status(context: Context, ids: Sequence[str], status: Status) -> None:
         return book
 
     context.change(change)
-    _report(context, str(status), done)
+    _print_changed(context, str(status), done)
 
 
 def disable(context: Context, *ids: str) -> None:
@@ -48,6 +49,7 @@ def forget(context: Context, *ids: str) -> None:
     done: list[Found] = []
 
     def change(book: RuleBook) -> RuleBook:
+        """*book* without the rules."""
         for wanted in ids:
             known = book.find(wanted)
             _refuse_where_undone(context, wanted, list(Status))
@@ -57,7 +59,7 @@ def forget(context: Context, *ids: str) -> None:
         return book
 
     context.change(change)
-    _report(context, "forgotten", done)
+    _print_changed(context, "forgotten", done)
 
 
 def _refuse_where_undone(context: Context, wanted: str, undoing: Sequence[Status]) -> None:
@@ -69,7 +71,8 @@ def _refuse_where_undone(context: Context, wanted: str, undoing: Sequence[Status
             )
 
 
-def _report(context: Context, what: str, found: Sequence[Found]) -> None:
+def _print_changed(context: Context, what: str, found: Sequence[Found]) -> None:
+    """Print each of the rules *found*, after the word *what*, which says what was done with it."""
     if context.as_json:
         print_rules_json(found)
     else:

@@ -35,9 +35,11 @@ class Command(ActionCommand):
         )
 
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[None]:
+        """No context: an action only needs the declarations of the commands."""
         return nullcontext()
 
     def act(self, context: None, name: str, arguments: list[str], opts: argparse.Namespace) -> None:
+        """Print the script for the shell *name*."""
         from scrapy_dust.commands.shells import SCRIPTS  # noqa: PLC0415
 
         print(SCRIPTS[name](), end="")

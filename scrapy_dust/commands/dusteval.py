@@ -100,6 +100,7 @@ class Command(DustCommand):
         group.add_argument("--json", action="store_true", help="print one JSON object a method")
 
     def prepared(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> Callable[[], None]:
+        """The evaluation that was typed, ready to run."""
         from scrapy_dust.commands.evaluating import evaluation_of  # noqa: PLC0415
 
         assert self.settings is not None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from scrapy_dust.commands.actions import DustCommand
-from scrapy_dust.commands.importing import heeding_ctrl_c
+from scrapy_dust.commands.ctrl_c import heeding_ctrl_c
 from scrapy_dust.commands.suggestions import one_of
 
 FORMATS = (
@@ -84,6 +84,7 @@ class Command(DustCommand):
         parser.set_defaults(profile=None)
 
     def prepared(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> Callable[[], None]:
+        """The run of mining that was typed, ready to start."""
         with heeding_ctrl_c():
             from scrapy_dust.commands.jobs import job_of  # noqa: PLC0415
 

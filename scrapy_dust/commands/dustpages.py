@@ -59,6 +59,7 @@ class Command(ActionCommand):
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[Context]:
+        """The store of contents that the options name, open while the action runs."""
         from scrapy_dust.commands.page_store import open_context  # noqa: PLC0415
 
         assert self.settings is not None

@@ -128,6 +128,7 @@ class Command(ActionCommand):
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[Context]:
+        """The rule books that the options name, and the form of answers."""
         from scrapy_dust.commands.context import context_of  # noqa: PLC0415
 
         assert self.settings is not None

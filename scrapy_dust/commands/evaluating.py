@@ -50,8 +50,8 @@ def evaluation_of(
         logs = [str(log_dir(settings.dir))]
     if opts.online:
         return OnlineEvaluation(tuple(logs), opts.truth, settings, methods_of(opts.methods), opts.json)
-    seed, seeds = _whole("--seed", opts.seed, 0), _whole("--seeds", opts.seeds, 1)
-    protocol = Protocol(split=Split(opts.split), order=Order(opts.order), train=_share(opts.train))
+    seed, seeds = _integer("--seed", opts.seed, 0), _integer("--seeds", opts.seeds, 1)
+    protocol = Protocol(split=Split(opts.split), order=Order(opts.order), train=_train_share(opts.train))
     return Evaluation(
         logs=tuple(logs),
         truth=opts.truth,
@@ -65,6 +65,9 @@ def evaluation_of(
 
 
 def _learners(methods: str | None, settings: DustSettings, *, near: bool) -> tuple[Learner, ...]:
+    """The learners to compare: those that *methods* names, or all. *near*: pages that are nearly equal count as one.
+    Raises `ValueError`.
+    """
     names = [name.strip() for name in methods.split(",")] if methods is not None else list(LEARNERS)
     for name in names:
         if name not in _METHODS:
@@ -83,22 +86,24 @@ _NEAR = ("strict", "cluster_strict")
 def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
     """The learner *name*. Our own learners follow the project's settings, the others follow their papers."""
     if name == "dust":
-        return Dust(max_loss=settings.max_loss, near=near, pool=all_priors(_state(settings)))
+        return Dust(max_loss=settings.max_loss, near=near, pool=all_priors(_state_folder(settings)))
     return NoValidation(settings) if name == "dustmine" else _METHODS[name]()
 
 
-def _state(settings: DustSettings) -> Path | None:
+def _state_folder(settings: DustSettings) -> Path | None:
     """The folder of the project's state, which has prior beliefs from the project's own sites; None without a project."""
     return None if settings.dir is None and not inside_project() else log_dir(settings.dir).parent
 
 
-def _whole(name: str, value: str, least: int) -> int:
+def _integer(name: str, value: str, least: int) -> int:
+    """The *value* of the option *name* as an integer. Raises `ValueError` if it is none, or below *least*."""
     if not value.isdecimal() or int(value) < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
     return int(value)
 
 
 def _beta(value: str) -> float:
+    """The *value* of ``--beta`` as a number above 0. Raises `ValueError`."""
     try:
         beta = float(value)
     except ValueError:
@@ -108,7 +113,8 @@ def _beta(value: str) -> float:
     return beta
 
 
-def _share(value: str) -> float:
+def _train_share(value: str) -> float:
+    """The *value* of ``--train`` as a number between 0 and 1. Raises `ValueError`."""
     try:
         share = float(value)
     except ValueError:
@@ -156,7 +162,9 @@ class Evaluation:
             print()
         for of_method in scores:
             kinds = [
-                f"{_count(count)} {kind}" for kind, count in _leftovers_by_cause(of_method).items() if count
+                f"{_count_as_text(count)} {kind}"
+                for kind, count in _leftovers_by_cause(of_method).items()
+                if count
             ]
             print(f"Copies fetched with {of_method[0].method}, by cause: {', '.join(kinds) or 'none'}.")
         print(self._summary(scores[0], examined))
@@ -180,6 +188,7 @@ class Evaluation:
         return scores
 
     def _why_nothing(self, protocol: Protocol, examined: Examined) -> str:
+        """A sentence that says why no URL is left to replay."""
         where = ", ".join(self.logs)
         if protocol.split is Split.HOST:
             return f"{where}: no host with known contents is left to replay. Take another --split or --seed."
@@ -189,6 +198,7 @@ class Evaluation:
         )
 
     def _json(self, scores: Sequence[Score], field: str) -> dict[str, object]:
+        """The JSON object for one method, whose *scores* are one for each seed. *field*: the truth."""
         protocol = self.protocols[0]
         how = {
             "truth": field,
@@ -203,6 +213,7 @@ class Evaluation:
         return {"method": scores[0].method, **_means(scores), "left": _leftovers_by_cause(scores), **how}
 
     def _summary(self, scores: Sequence[Score], examined: Examined) -> str:
+        """A sentence on the URLs that were replayed, above the table."""
         protocol, means = self.protocols[0], _means(scores)
         runs = f" Means over {len(scores)} seeds." if len(scores) > 1 else ""
         return (
@@ -213,7 +224,10 @@ class Evaluation:
 
 
 def _means(scores: Sequence[Score]) -> dict[str, float]:
+    """The mean of each measure over *scores*, which are one for each seed."""
+
     def mean(of: str) -> float:
+        """The mean of the measure *of*: an integer if the measure is a count and the mean is one."""
         value = fmean(getattr(score.replay, of) for score in scores)
         return int(value) if value.is_integer() and of in _COUNTS else value
 
@@ -237,6 +251,7 @@ _HEADS = ("method", "precision", "recall", "F1", "crawled", "covered", "lost", "
 
 
 def _table(scores: Sequence[Sequence[Score]], heads: Sequence[str], beta: float) -> str:
+    """The table of all methods, a row each. *scores*: for each method, one for each seed."""
     rows = []
     for of_method in scores:
         means = _means(of_method)
@@ -245,7 +260,7 @@ def _table(scores: Sequence[Sequence[Score]], heads: Sequence[str], beta: float)
                 of_method[0].method,
                 *(f"{means[name]:.4f}" for name in ("precision", "recall")),
                 f"{fmean(score.replay.f(beta) for score in of_method):.4f}",
-                *(_count(means[name]) for name in ("crawled", "covered", "lost", "rules")),
+                *(_count_as_text(means[name]) for name in ("crawled", "covered", "lost", "rules")),
                 f"{means['us_per_url']:.1f}",
                 f"{means['learn_seconds']:.1f}",
             ]
@@ -253,5 +268,5 @@ def _table(scores: Sequence[Sequence[Score]], heads: Sequence[str], beta: float)
     return table(heads, rows, right=range(1, len(heads)))
 
 
-def _count(value: float) -> str:
+def _count_as_text(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.1f}"

@@ -35,7 +35,10 @@ Method = Callable[[Arrivals, DustSettings], OnlineCrawl]
 
 
 def _maybe_dont(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
+    """A crawl that learns by the published method MaybeDont, and learns again as its log grows."""
+
     def learn(log: SiteLog) -> Callable[[str], str]:
+        """The function that makes keys of URLs, as learned from *log*."""
         return MaybeDont().learn(arrivals.site, log).key
 
     return with_relearning(arrivals, learn)
@@ -136,6 +139,7 @@ def methods_of(named: str | None) -> tuple[str, ...]:
 
 
 def _table(totals: Sequence[Total]) -> str:
+    """The table of all methods, a row each."""
     rows = [
         (
             total.method,
@@ -153,6 +157,7 @@ _HEADS = ("method", "fetches", "avoided", "of redundant", "lost")
 
 
 def _json(total: Total) -> dict[str, object]:
+    """The JSON object for one method."""
     return {
         "method": total.method,
         "urls": total.sum_of("urls"),

@@ -50,7 +50,7 @@ def import_rules(
     found = imported(path, content, sites_of(site) or known.sites, format)
     day = datetime.now(UTC).date().isoformat()
     name = PurePath(path).name
-    new = _new(known, found, f"imported from {name} on {day}; the next crawl tries it", name, day)
+    new = _new_entries(known, found, f"imported from {name} on {day}; the next crawl tries it", name, day)
     new, opposed = _without_opposed(known, new)
     found = replace(found, unsaid=(*found.unsaid, *opposed))
     if not dry_run and any(new.values()):
@@ -66,7 +66,7 @@ def import_rules(
         f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}imported, on probation; "
         f"{len(found.rules) - count - len(opposed)} were known already; {len(found.unsaid)} could not be imported."
     )
-    _tell(found.unsaid)
+    _print_left_out(found.unsaid)
     for what in found.stays:
         print(f"  These stay as they are: {what}.")
 
@@ -80,7 +80,10 @@ def sites_of(hosts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(site for site in found.values() if site))
 
 
-def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> dict[str, list[Entry]]:
+def _new_entries(
+    known: RuleBook, found: Imported, reason: str, name: str, day: str
+) -> dict[str, list[Entry]]:
+    """The imported rules that the book *known* does not have yet, as entries on probation, by site."""
     new: dict[str, list[Entry]] = {}
     extra = {"imported": {"from": name, "on": day}}
     there = {(site, entry.rule) for site in known.sites for entry in known.entries(site)}
@@ -135,10 +138,13 @@ def export_rules(context: Context, name: str, *, site: Sequence[str]) -> None:
     if found.unsaid:
         total = sum(map(len, in_force.values()))
         print(f"{len(found.unsaid)} of {total} rules cannot be written in this format.", file=sys.stderr)
-        _tell(found.unsaid, stderr=True)
+        _print_left_out(found.unsaid, stderr=True)
 
 
-def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
+def _print_left_out(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
+    """Print each rule that was left out, with the reason; of many, only the first, and how many others have each
+    reason.
+    """
     stream = sys.stderr if stderr else sys.stdout
     for what, why in unsaid[:_NAMED]:
         print(f"  {printable(what)}: {printable(why)}.", file=stream)
@@ -156,6 +162,7 @@ def merge(context: Context, *paths: str, dry_run: bool) -> None:
         return
 
     def change(book: RuleBook) -> RuleBook:
+        """*book* with the rules of the other books."""
         for other in theirs.values():
             book, found = join(book, other)
             differences.extend(found)
@@ -174,7 +181,7 @@ def merge(context: Context, *paths: str, dry_run: bool) -> None:
     for one in differences:
         who = f"{rule_id(one.site, one.mine.rule)}  {one.site}  {one.mine.rule}"
         print(f"{printable(who)}: here {one.mine.status}, there {one.theirs.status}; now {one.now}")
-    rules = sum(map(_rules_in, theirs.values()))
+    rules = sum(map(_count_rules, theirs.values()))
     print(
         f"{rules} rules of {len(theirs)} books {'would be ' * dry_run}merged; {len(differences)} had another status here."
     )
@@ -191,7 +198,7 @@ def _merge_parts(
         for shard in shards:
             priors.add_priors_of_shard(log_dir(context.dust_dir).parent, shard)
     missing = [str(shard) for shard in missing_of(shards)]
-    rules = sum(map(_rules_in, parts.values()))
+    rules = sum(map(_count_rules, parts.values()))
     if context.as_json:
         print(json.dumps({"parts": len(parts), "rules": rules, "sites": len(decided), "missing": missing}))
         return
@@ -205,7 +212,7 @@ def _merge_parts(
         )
 
 
-def _rules_in(book: RuleBook) -> int:
+def _count_rules(book: RuleBook) -> int:
     return sum(len(book.entries(site)) for site in book.sites)
 
 

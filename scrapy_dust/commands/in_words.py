@@ -24,7 +24,7 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int)
     )
     if valid:
         spared = sum(one.saves for one in valid)
-        yield f"URLs that differ only in this are one page now: {_named(phrases_of([one.rule for one in valid], _NAMED))}."
+        yield f"URLs that differ only in this are one page now: {_list_names(phrases_of([one.rule for one in valid], _NAMED))}."
         yield f"The rules save {spared} of the {pages} URLs of these logs ({spared / max(1, pages):.0%})."
     if probation:
         best = probation[0]
@@ -47,12 +47,13 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int)
         yield f"{number(left, 'rule')} undecided when the fetches ended: the same command goes on from there."
     elif not valid and not left:
         yield from _why_nothing(decisions, probation, is_by_log=is_by_log)
-    yield from _silent(trials)
+    yield from _unjudged_pages(trials)
 
 
 def _why_nothing(
     decisions: Sequence[Decision], probation: Sequence[Decision], *, is_by_log: bool
 ) -> Iterator[str]:
+    """A sentence that says why no rule is in force; none if some may still be proved by a crawl."""
     if not decisions:
         yield "No rule was found: these logs have no two URLs that show the same page and differ in a regular way."
     elif not probation:
@@ -69,15 +70,17 @@ def _why_nothing(
         yield f"No rule is in force{': ' if said else ''}{', '.join(said)}.{more}"
 
 
-def _silent(trials: Sequence[Ended]) -> Iterator[str]:
+def _unjudged_pages(trials: Sequence[Ended]) -> Iterator[str]:
+    """A sentence on the pages that fetches could not judge."""
     silent = [template for site in trials for template in site.silent]
     if silent:
         yield (
-            f"Fetching could not judge {_named(silent)}: these pages change at each fetch, or stand behind a login or a "
+            f"Fetching could not judge {_list_names(silent)}: these pages change at each fetch, or stand behind a login or a "
             "check. The log alone judges rules about them."
         )
 
 
-def _named(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
+    """The first few of *names*, and the number of the others."""
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return " · ".join(names[:_NAMED]) + more

@@ -35,19 +35,19 @@ def history(context: Context, url: str) -> History | None:
 
 
 def event_line(one: tuple[str, Event]) -> str:
-    """A line about one event of a URL, for people."""
+    """A line for people about an event of a URL, given with the name of the spider that met it."""
     spider, event = one
     said = {
         What.PUT_LAST: f"fetched after all others, since pages like it ({', '.join(event.rules)}) had brought nothing new",
         What.SUPPRESSED: f"suppressed by {', '.join(event.rules)}; fetched instead: {event.keeper or 'unknown'}",
         What.RETURNED: f"given back to the spider, since {event.note}",
-        What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'}; {_tested(event)}",
+        What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'}; {_outcome_in_words(event)}",
         What.SUSPENDED: f"showed another page than {event.keeper}, so that {', '.join(event.rules)} was suspended",
     }[event.what]
     return printable(f"{event.at[:19].replace('T', ' ')}  {spider}  {said}")
 
 
-def _tested(event: Event) -> str:
+def _outcome_in_words(event: Event) -> str:
     """The outcome of a test of rules as a clause. The journal has the outcome as one word."""
     found = {"same": "showed the same page as", "different": "showed another page than"}.get(event.note or "")
     return f"could not be compared with {event.keeper}" if found is None else f"{found} {event.keeper}"
@@ -69,7 +69,7 @@ def requeue(context: Context, *ids: str, spider: str | None, dry_run: bool) -> N
         print("No journal has a URL that is still suppressed by these rules.", file=sys.stderr)
         return
     for of, events in found.items():
-        _print(context, of.name, events.values())
+        _print_events(context, of.name, events.values())
         again = [event for event in events.values() if event.request is not None]
         if again and not dry_run:
             path = put(requeue_dir(context.dust_dir) / of.name, again)
@@ -85,10 +85,12 @@ def requeue(context: Context, *ids: str, spider: str | None, dry_run: bool) -> N
 
 
 def _folder_name(context: Context, spider: str) -> str:
+    """The name of the folder with the requests that are to be given back to *spider*."""
     return requeue_dir(context.dust_dir, spider).name
 
 
-def _print(context: Context, spider: str, events: Iterable[Event]) -> None:
+def _print_events(context: Context, spider: str, events: Iterable[Event]) -> None:
+    """Print the URL of each event, or the whole event as JSON."""
     for event in events:
         print(
             json.dumps({"spider": spider, **to_record(event)})

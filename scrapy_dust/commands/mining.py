@@ -18,7 +18,7 @@ from pathlib import Path
 from scrapy.settings import Settings
 from scrapy.utils.project import inside_project
 
-from scrapy_dust.commands.passing import Passing, without_log
+from scrapy_dust.commands.collected_figures import CollectedFigures, without_log
 from scrapy_dust.commands.progress import Progress, may_ask
 from scrapy_dust.commands.results import (
     Result,
@@ -97,34 +97,34 @@ class Job:
             try:
                 with as_keyboard_interrupt():
                     other = self._validation_log(progress)
-                    found, sites, taking = self._mining(progress, clock)
+                    found, sites, taking = self._read_and_mine(progress, clock)
                     if opts.phase != "valid":
                         self._print_found(sites, progress, clock)
                         return
-                    passing = Passing(clock, holds=self._needs_logs)
-                    tried = passing.of(
-                        one for site in sites for one in self._on_another([site], other, progress)
+                    collected = CollectedFigures(clock, holds=self._needs_logs)
+                    tried = collected.collect(
+                        one for site in sites for one in self._on_validation_log([site], other, progress)
                     )
                     if self._is_by_log:
-                        decided = self._decided_by_log(tried, passing, taking, progress)
+                        decided = self._decided_by_log(tried, collected, taking, progress)
                     else:
                         journal = stack.enter_context(self._journal())
                         latest, poll = (other or found).latest, interruption.poll
-                        asked, over = self._prepared(tried, taking, journal, latest, progress, poll)
+                        asked, over = self._sort_trials(tried, taking, journal, latest, progress, poll)
             except KeyboardInterrupt:
                 kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
                 raise DustError(f"{_NOTHING_TRIED}{kept}") from None
             stack.enter_context(interruption)
             if not self._is_by_log:
                 try:
-                    decided = self._validate(asked, over, passing, progress, texts, interruption)
+                    decided = self._validate(asked, over, collected, progress, texts, interruption)
                 except Stopped:
                     raise DustError(_NOTHING_TRIED) from None
                 journal.close()
                 clock.lap("validate")
             trials, spent = decided
-            result = Result(*_with_taken(passing.figures, trials, taking), spent)
-            self._conclude(other or found, result, passing.mined, texts, progress, clock)
+            result = Result(*_with_taken(collected.figures, trials, taking), spent)
+            self._conclude(other or found, result, collected.mined, texts, progress, clock)
 
     def _print_found(self, sites: Iterator[Mined], progress: Progress, clock: Laps) -> None:
         """Print what a phase before the last one has found."""
@@ -133,7 +133,7 @@ class Job:
         clock.lap("mine")
         print_rules(mined, self.opts.phase, as_json=self.opts.json)
         clock.lap("print")
-        self._profile(mined, phases_of(mined, clock), progress)
+        self._print_profile(mined, phases_of(mined, clock), progress)
 
     @property
     def _needs_logs(self) -> bool:
@@ -142,6 +142,7 @@ class Job:
         return asks or self.opts.report is not None
 
     def _journal(self) -> ProbeJournal:
+        """The file that keeps the answers to fetches, so that an interrupted run goes on where it was."""
         return ProbeJournal(
             probes_path(_verdicts_path(self.settings), self.shard),
             now=time.time(),
@@ -151,7 +152,7 @@ class Job:
 
     def _check_files(self) -> None:
         """Check, before hours of work, that all files can be read and written."""
-        self._book()
+        self._load_book()
         if not self.opts.dry_run:
             with lock(self._path_of_book()):
                 pass
@@ -163,6 +164,7 @@ class Job:
                 raise ReportError(str(path), os.strerror(errno.ENOENT))
 
     def _path_of_book(self) -> str:
+        """The rule book that this run writes; for a shard, its part of the book."""
         named = in_project(self.settings.rules[0])
         return named if self.shard is None else self.shard.path_of_part(named)
 
@@ -176,7 +178,12 @@ class Job:
         self._report_unread(other, progress)
         return other
 
-    def _on_another(self, mined: Sequence[Mined], other: Read | None, progress: Progress) -> Iterable[Mined]:
+    def _on_validation_log(
+        self, mined: Sequence[Mined], other: Read | None, progress: Progress
+    ) -> Iterable[Mined]:
+        """The sites in *mined*, to be tried on the URLs of the log *other*, if there is one. Sites that it lacks are
+        named.
+        """
         if other is None:
             return mined
         for one in mined:
@@ -203,7 +210,7 @@ class Job:
             if site.given_up is not None:
                 progress.say(f"{site.site}: left for another run, since {site.given_up}.")
         if opts.report:
-            self._report(mined, trials, found, spent.fetches, texts)
+            self._write_report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
         took = phases_of(result.sites, clock)
         result = replace(result, book=self._path_written())
@@ -212,11 +219,12 @@ class Job:
         else:
             print_result(result)
         clock.lap("print")
-        self._profile(result.sites, phases_of(result.sites, clock), progress)
+        self._print_profile(result.sites, phases_of(result.sites, clock), progress)
 
-    def _profile(
+    def _print_profile(
         self, mined: Sequence[Mined] | Sequence[Figures], took: Mapping[str, Lap], progress: Progress
     ) -> None:
+        """Print how long each phase took, if the user has asked for that."""
         if not self.opts.profiled:
             return
         if any(one.taken_over for one in mined):
@@ -228,9 +236,13 @@ class Job:
         for line in profile_table(took).splitlines():
             progress.say(line)
 
-    def _mining(self, progress: Progress, clock: Laps) -> tuple[Read, Iterator[Mined], TakingOver | None]:
-        """The logs; their sites, each of which is mined when it is asked for; and those that are taken over meanwhile."""
-        source = self._source(progress)
+    def _read_and_mine(
+        self, progress: Progress, clock: Laps
+    ) -> tuple[Read, Iterator[Mined], TakingOver | None]:
+        """Read the logs. Returns what was read; the sites, each of which is mined when it is asked for; and the
+        collector of sites whose earlier trials still hold, if they may be taken over.
+        """
+        source = self._logs_to_read(progress)
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = self.opts.phase == "valid"
         state, keep = _verdicts_path(self.settings).parent if living else None, not self.opts.dry_run
@@ -249,7 +261,7 @@ class Job:
         self._report_unread(found, progress)
         clock.lap("read")
         progress.begin_mining(len(found.visits), records_of(found.visits))
-        taking = None if state is None else self._taking(found, state)
+        taking = None if state is None else self._taking_over(found, state)
         sites = mine(
             found.visits,
             self.settings,
@@ -265,14 +277,16 @@ class Job:
         # Of the visits only who mines them needs more.
         return replace(found, visits={}), _closing(found.visits, sites), taking
 
-    def _taking(self, found: Read, state: Path) -> TakingOver | None:
+    def _taking_over(self, found: Read, state: Path) -> TakingOver | None:
         """The `TakingOver` that spares sites of which nothing is new; None where the end of the run needs the log of each site."""
         opts, settings = self.opts, self.settings
         if opts.report or opts.validate_on is not None:
             return None
         verdicts = Verdicts.load(_verdicts_path(settings))
         keep, by_log = not opts.dry_run, self._is_by_log
-        return taking_over(state, settings, self._book(), verdicts, found.names, by_log=by_log, saves=keep)
+        return taking_over(
+            state, settings, self._load_book(), verdicts, found.names, by_log=by_log, saves=keep
+        )
 
     def _report_unread(self, found: Read, progress: Progress) -> None:
         """Print which lines and records of the logs were not read."""
@@ -300,7 +314,7 @@ class Job:
                 f"no page of the host {self.opts.site!r} is in it. {meant}".rstrip(),
             )
 
-    def _report(
+    def _write_report(
         self,
         mined: Sequence[Mined],
         trials: Sequence[Ended],
@@ -308,13 +322,14 @@ class Job:
         fetches: int,
         texts: Mapping[str, Sequence[str]],
     ) -> None:
+        """Write the HTML report of this run."""
         # Nobody else needs it.
         from scrapy_dust.report.gathering import report_of  # noqa: PLC0415
         from scrapy_dust.report.page import html_of  # noqa: PLC0415
 
         logs = found.logs
         day = datetime.now(UTC).date().isoformat()
-        book = self._book()
+        book = self._load_book()
         if self.opts.dry_run or self.shard:
             # The book as it would be.
             book = with_decisions(book, trials, logs, day)
@@ -337,7 +352,9 @@ class Job:
             raise ReportError(str(path), error.strerror or str(error)) from None
 
     def _path_written(self) -> str | None:
-        """The path that this run has written: the rule book, or a shard's part of it; None where nothing was written."""
+        """The path of the rule book, or of a shard's part of it, that this run has written; None where nothing was
+        written.
+        """
         if self.opts.dry_run:
             return None
         named = self.settings.rules[0]
@@ -346,10 +363,12 @@ class Job:
         path = in_project(named)
         return named if is_uri(path) or Path(path).exists() else None
 
-    def _book(self) -> RuleBook:
+    def _load_book(self) -> RuleBook:
+        """Load the rule books of the project, joined."""
         return RuleBook.load([in_project(path) for path in self.settings.rules])
 
-    def _source(self, progress: Progress) -> Source:
+    def _logs_to_read(self, progress: Progress) -> Source:
+        """The logs to mine, and how to read them. The project's own logs are moved and compacted first."""
         opts, logs = self.opts, self.logs
         if not logs:
             # While several processes read logs, nobody moves them.
@@ -377,12 +396,16 @@ class Job:
         return self.opts.no_validate or settings.validation_budget == 0 or settings.same == "items"
 
     def _decided_by_log(
-        self, sites: Iterator[Mined], passing: Passing, taking: TakingOver | None, progress: Progress
+        self,
+        sites: Iterator[Mined],
+        collected: CollectedFigures,
+        taking: TakingOver | None,
+        progress: Progress,
     ) -> tuple[list[Ended], Spent]:
         """Try the rules of each site by its log alone, as soon as the site is mined. Only a report needs logs after that."""
         trials, interrupted = list[Ended](), False
         try:
-            book, verdicts = self._book(), self._verdicts(progress)
+            book, verdicts = self._load_book(), self._load_verdicts(progress)
             for site in decided_from_log(sites, book, verdicts, self.settings, taking=taking):
                 trials.append(site)
         except KeyboardInterrupt:
@@ -391,18 +414,19 @@ class Job:
             interrupted = True
         if self.settings.same == "items" and not self.opts.no_validate:
             progress.say(NOTHING_FETCHED)
-            told = [*passing.figures, *(taking.figures if taking is not None else ())]
+            told = [*collected.figures, *(taking.figures if taking is not None else ())]
             if not any(one.says_taken for one in told):
                 progress.say('these logs do not say what a spider took: crawl once with DUST_SAME = "items".')
         return trials, Spent(0, interrupted)
 
-    def _verdicts(self, progress: Progress) -> Verdicts:
+    def _load_verdicts(self, progress: Progress) -> Verdicts:
+        """Load the verdicts of earlier runs. A file that cannot be read is told."""
         verdicts = Verdicts.load(_verdicts_path(self.settings))
         if verdicts.warning:
             progress.say(verdicts.warning)
         return verdicts
 
-    def _prepared(
+    def _sort_trials(
         self,
         sites: Iterator[Mined],
         taking: TakingOver | None,
@@ -411,8 +435,10 @@ class Job:
         progress: Progress,
         poll: Poll,
     ) -> tuple[list[SiteTrials], list[Ended]]:
-        """The trials that fetches are for, and the ends of all others. Of these the logs are let go as the sites come."""
-        settings, book, verdicts = self.settings, self._book(), self._verdicts(progress)
+        """The trials that need fetches, and the results of all other trials. The log of a site without fetches is let
+        go at once.
+        """
+        settings, book, verdicts = self.settings, self._load_book(), self._load_verdicts(progress)
         trials = prepare(
             sites, book, verdicts, settings, journal=journal, latest=latest, poll=poll, taking=taking
         )
@@ -422,7 +448,7 @@ class Job:
         self,
         trials: Sequence[SiteTrials],
         over: Sequence[Ended],
-        passing: Passing,
+        collected: CollectedFigures,
         progress: Progress,
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
@@ -430,8 +456,10 @@ class Job:
         """Try the rules with fetches. *over*: trials without; *texts* takes the words of fetched pages, for a report."""
         settings = self.settings
         if trials and not self._duration_is_accepted(progress):
-            book, verdicts = self._book(), self._verdicts(progress)
-            decided = list(decided_from_log(passing.mined, book, verdicts, settings, poll=interruption.poll))
+            book, verdicts = self._load_book(), self._load_verdicts(progress)
+            decided = list(
+                decided_from_log(collected.mined, book, verdicts, settings, poll=interruption.poll)
+            )
             interruption.conclude()
             return decided, Spent(0, interruption.came)
         spent = Spent(0, interruption.came)
@@ -464,4 +492,5 @@ def _closing(visits: Mapping[str, Sequence[Visit]], sites: Iterator[Mined]) -> I
 
 
 def _verdicts_path(settings: DustSettings) -> Path:
+    """The file with the verdicts of earlier runs."""
     return log_dir(settings.dir).parent / "verdicts.json"

@@ -72,7 +72,7 @@ class Offered:
 
 def offered() -> tuple[Offered, ...]:
     """All commands of scrapy-dust."""
-    return tuple(_offered(name) for name in OURS)
+    return tuple(_command_named(name) for name in OURS)
 
 
 def others() -> tuple[str, ...]:
@@ -85,7 +85,8 @@ def settings() -> tuple[str, ...]:
     return tuple(sorted(setting_name(name) for name in DustSettings.__dataclass_fields__))
 
 
-def _offered(name: str) -> Offered:
+def _command_named(name: str) -> Offered:
+    """The command in the module *name*, with its actions and options."""
     command = import_module(f"scrapy_dust.commands.{name}").Command()
     command.settings = Settings()
     parser = argparse.ArgumentParser(prog=name, conflict_handler="resolve")
@@ -96,22 +97,24 @@ def _offered(name: str) -> Offered:
         command.short_desc(),
         tuple(_options(parser)),
         {
-            action: (said.what, Value(Kind.NAME, said.names) if said.names else _meant(said.syntax))
+            action: (said.what, Value(Kind.NAME, said.names) if said.names else _value_of_syntax(said.syntax))
             for action, said in actions.items()
         },
-        _meant(command.syntax()),
+        _value_of_syntax(command.syntax()),
     )
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
+    """The options of *parser* that its help shows."""
     for action in parser._actions:
         if action.option_strings and action.help is not argparse.SUPPRESS:
             metavar = action.metavar if isinstance(action.metavar, str) else None
             said = (action.help or "").replace("%%", "%")
-            yield Option(tuple(action.option_strings), said, _value(action), metavar)
+            yield Option(tuple(action.option_strings), said, _value_of_option(action), metavar)
 
 
-def _value(action: argparse.Action) -> Value:
+def _value_of_option(action: argparse.Action) -> Value:
+    """The kind of value that an option, given as `argparse` has it, takes."""
     if action.nargs == 0:
         return Value(Kind.NOTHING)
     if action.choices is not None:
@@ -123,7 +126,8 @@ def _value(action: argparse.Action) -> Value:
     return Value(Kind.FILE if action.metavar in _FILES else Kind.ANYTHING)
 
 
-def _meant(syntax: str) -> Value:
+def _value_of_syntax(syntax: str) -> Value:
+    """The kind of value that follows a command or an action with this *syntax*, such as ``FILE ...``."""
     words = syntax.replace("[", " ").replace("]", " ").replace("|", " ").split()
     if any(word in _FILES for word in words):
         return Value(Kind.FILE)

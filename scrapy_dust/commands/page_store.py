@@ -43,18 +43,18 @@ def open_context(project: Settings, opts: argparse.Namespace) -> Iterator[Contex
     if older is not None and not (older.isdecimal() and int(older) > 0):
         raise ValueError(f"--older must be a number of days of at least 1, got {older!r}.")
     if opts.store is not None:
-        store = _opened(opts.store)
+        store = _open_store(opts.store)
     elif settings.content_store is None:
         raise ValueError("no store is named: set DUST_CONTENT_STORE, or say --store.")
     elif is_redis(settings.content_store):
-        store = _opened(settings.content_store)
+        store = _open_store(settings.content_store)
     else:
-        store = _opened(str(store_path(settings.content_store, settings.dir)))
+        store = _open_store(str(store_path(settings.content_store, settings.dir)))
     with closing(store):
         yield Context(store, opts.site, None if older is None else int(older), opts.json)
 
 
-def _opened(where: str) -> AnyStore:
+def _open_store(where: str) -> AnyStore:
     return RedisStore(where) if is_redis(where) else SqliteStore(Path(where), must_exist=True)
 
 
@@ -69,20 +69,20 @@ class Context:
 
     def list(self) -> None:
         """Print all pages of the store that the options select."""
-        for row in sorted(self._meant(), key=lambda row: row.url):
-            self._print(row)
+        for row in sorted(self._selected_pages(), key=lambda row: row.url):
+            self._print_page(row)
 
     def find(self, *urls: str) -> None:
         """Print the pages with these *urls*."""
         wanted = set(urls)
-        for row in self._meant():
+        for row in self._selected_pages():
             if row.url in wanted:
-                self._print(row)
+                self._print_page(row)
 
     def stats(self) -> None:
         """Print how many pages of each kind the store has of each site."""
         counts: dict[str, Counter[Kind]] = {}
-        for row in self._meant():
+        for row in self._selected_pages():
             counts.setdefault(site_of(row.url) or "", Counter())[row.kind] += 1
         kinds = (Kind.CONTENT, Kind.LITTLE, Kind.ERROR)
         if self.as_json:
@@ -99,8 +99,8 @@ class Context:
     def merge(self, *others: str) -> None:
         """Add the pages of *others*, paths of stores."""
         for where in others:
-            with closing(_opened(where)) as other:
-                self._report("taken", where, self.store.take(other.rows()))
+            with closing(_open_store(where)) as other:
+                self._print_count("taken", where, self.store.take(other.rows()))
         self.store.flush()
 
     def purge(self, *urls: str) -> None:
@@ -108,10 +108,11 @@ class Context:
         if not urls and self.site is None and self.older is None:
             raise UsageError("say what to purge: URLs, --site HOST, --older DAYS, or both.", print_help=False)
         wanted = set(urls)
-        gone = [row.url for row in self._meant() if not wanted or row.url in wanted]
-        self._report("purged", "", self.store.purge(gone))
+        gone = [row.url for row in self._selected_pages() if not wanted or row.url in wanted]
+        self._print_count("purged", "", self.store.purge(gone))
 
-    def _meant(self) -> Iterator[Row]:
+    def _selected_pages(self) -> Iterator[Row]:
+        """The pages that the options select. If the store has none of the site, a sentence on stderr says so."""
         latest = int(time.time()) - (self.older or 0) * DAY
         others: dict[str, None] = {}
         is_known = False
@@ -128,7 +129,7 @@ class Context:
             said = f"scrapy dustpages: no page of the site {self.site!r} is in this store. {meant}".rstrip()
             print(printable(said), file=sys.stderr)
 
-    def _print(self, row: Row) -> None:
+    def _print_page(self, row: Row) -> None:
         seen = datetime.fromtimestamp(row.seen, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         signatures = [signature.hex() for signature in row.signatures]
         if self.as_json:
@@ -136,7 +137,8 @@ class Context:
         else:
             print(f"{seen}  {row.kind:<7}  {signatures[-1]}  {printable(row.url)}")
 
-    def _report(self, what: str, where: str, count: int) -> None:
+    def _print_count(self, what: str, where: str, count: int) -> None:
+        """Print how many pages were *what* (``merged``, say), and from *where*, if that is no empty text."""
         if self.as_json:
             print(json.dumps({what: count, "from": where} if where else {what: count}))
         else:

@@ -114,16 +114,17 @@ class Progress(Reporter):
 
     def mined(self, mined: Figures) -> None:
         """Print the numbers of rules that were found on the site of *mined*, and show how many sites are left."""
-        self._of_site(mined)
+        self._say_what_was_found(mined)
         (sites, records), (done, pages) = self._mining, self._mined
         self._mined = done, pages = done + 1, pages + mined.pages
         seconds = time.monotonic() - self._mining_began
         if done < sites and seconds > 1 and pages:
-            left = _duration(seconds * max(0, records - pages) / pages)
+            left = _duration_in_words(seconds * max(0, records - pages) / pages)
             rate = f"{pages / seconds:,.0f} pages a second"
             self._line.show(f"Mining: {done} of {sites} sites, {rate}, about {left} left")
 
-    def _of_site(self, mined: Figures) -> None:
+    def _say_what_was_found(self, mined: Figures) -> None:
+        """Print how many rules mining proposes for a site, and which of its URLs were not mined."""
         seconds = sum(lap.seconds for lap in mined.laps.values())
         self.say(
             f"{mined.site}: {mined.pages} pages; rules proposed: {mined.likely} by the URLs "
@@ -147,7 +148,7 @@ class Progress(Reporter):
                 f"What the network has learned of {site} is kept: the same command goes on from there."
             )
         judged = "" if epoch.held_out is None else f", held out {epoch.held_out:.4f}"
-        left = _duration(epoch.seconds / epoch.number * (most - epoch.number))
+        left = _duration_in_words(epoch.seconds / epoch.number * (most - epoch.number))
         said = f"{site}: epoch {epoch.number} of at most {most}, loss {epoch.loss:.4f}{judged}"
         self._line.show(f"{said}, at most {left} left")
 
@@ -158,7 +159,7 @@ class Progress(Reporter):
             self._began = now, fetches, decided
         began, spent, known = self._began
         left = seconds_left(now - began, fetches - spent, budget - fetches, decided - known, remaining)
-        said = f", about {_duration(left)} left" if left is not None else ""
+        said = f", about {_duration_in_words(left)} left" if left is not None else ""
         # Once each rule has been tried, pairs are fetched for those that together might lose too much.
         state = (
             f"{decided} of {decided + remaining} rules decided"
@@ -186,7 +187,7 @@ def seconds_left(
     return min(until_spent, remaining * seconds / decided) if decided else until_spent
 
 
-def _duration(seconds: float) -> str:
+def _duration_in_words(seconds: float) -> str:
     minutes = round(seconds / 60)
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -104,14 +104,15 @@ class Result:
             "sites": len(self.sites),
             "taken_over": sum(one.is_taken_over for one in self.sites),
             "pages": self.pages,
-            **self._proposed(),
-            **self._decided(),
+            **self._proposed_counts(),
+            **self._decided_counts(),
             "fetches": self.fetches,
             "lost_at_most": lost_at_most(self.trials),
             "rules": self.book,
         }
 
-    def _proposed(self) -> dict[str, int]:
+    def _proposed_counts(self) -> dict[str, int]:
+        """The numbers of rules that each phase of mining has proposed."""
         return {
             "likely": sum(one.likely for one in self.sites),
             "kept": sum(one.kept for one in self.sites),
@@ -119,7 +120,8 @@ class Result:
             "edits": sum(one.edits for one in self.sites),
         }
 
-    def _decided(self) -> dict[str, int]:
+    def _decided_counts(self) -> dict[str, int]:
+        """The numbers of rules by the result of their trials."""
         return {
             "valid": len(self.with_verdict(Verdict.VALID)) + sum(site.standing for site in self.trials),
             "probation": len(self.with_verdict(Verdict.PROBATION)),
@@ -173,6 +175,7 @@ def _print_refuted(refuted: Sequence[tuple[str, Decision]]) -> None:
 
 
 def _sentences(result: Result) -> Iterator[str]:
+    """The sentences below the tables: what was proposed, what was decided, and what the rules may lose."""
     counts = result.counts()
     yield (
         f"{number(result.pages, 'page')} of {number(len(result.sites), 'site')}. Proposed: "
@@ -196,6 +199,7 @@ def _sentences(result: Result) -> Iterator[str]:
 
 
 def _decision_row(site: str, decision: Decision) -> list[str]:
+    """The cells of a table's row about a rule."""
     tally = decision.tally
     return [
         rule_id(site, decision.rule),
@@ -205,11 +209,12 @@ def _decision_row(site: str, decision: Decision) -> list[str]:
         str(tally.positive),
         str(tally.from_log),
         str(decision.fetches),
-        *_bounds_row(decision.bounds),
+        *_bounds_cells(decision.bounds),
     ]
 
 
-def _bounds_row(bounds: Bounds | None) -> list[str]:
+def _bounds_cells(bounds: Bounds | None) -> list[str]:
+    """The two cells about what a rule may lose; empty where that is not known."""
     return ["", ""] if bounds is None else [str(bounds.wrong), f"{bounds.unseen:.1%}"]
 
 

@@ -95,12 +95,12 @@ def bash() -> str:
         if option.value.kind is not Kind.NOTHING
     ]
     parts = {
-        "@OURS@": _lines(one.name for one in commands),
-        "@ALL@": _lines([*(one.name for one in commands), *others()]),
+        "@OURS@": _bash_lines(one.name for one in commands),
+        "@ALL@": _bash_lines([*(one.name for one in commands), *others()]),
         "@COMMANDS@": "\n".join(map(_bash_command, commands)),
         "@VALUES@": "\n".join(values),
         "@ARGUMENTS@": "\n".join(arguments),
-        "@SETTINGS@": _lines(f"{name}=" for name in settings()),
+        "@SETTINGS@": _bash_lines(f"{name}=" for name in settings()),
     }
     script = _BASH
     for place, part in parts.items():
@@ -109,18 +109,21 @@ def bash() -> str:
 
 
 def _bash_command(one: Offered) -> str:
+    """The branch of the bash script that completes the words after one command."""
     names = [name for option in one.options for name in option.names]
     taking = [
         name for option in one.options if option.value.kind is not Kind.NOTHING for name in option.names
     ]
-    return f"    {one.name}) options={_lines(names)} taking={_lines(taking)} actions={_lines(one.actions)} ;;"
+    return f"    {one.name}) options={_bash_lines(names)} taking={_bash_lines(taking)} actions={_bash_lines(one.actions)} ;;"
 
 
 def _bash_value(value: Value) -> str:
-    return f"kind={value.kind.value}" + (f" names={_lines(value.names)}" if value.names else "")
+    """The assignments by which the bash script knows what to offer for *value*."""
+    return f"kind={value.kind.value}" + (f" names={_bash_lines(value.names)}" if value.names else "")
 
 
-def _lines(names: Iterable[str]) -> str:
+def _bash_lines(names: Iterable[str]) -> str:
+    """*names*, a line each, as a literal of bash."""
     return "$'" + r"\n".join(names) + "'"
 
 
@@ -176,6 +179,7 @@ def zsh() -> str:
 
 
 def _zsh_command(one: Offered) -> str:
+    """The branch of the zsh script that completes the words after one command."""
     specs = [spec for option in one.options for spec in _zsh_option(option)]
     rest = (
         [_quoted("1: :->action"), _quoted("*: :->argument")]
@@ -199,6 +203,7 @@ def _zsh_command(one: Offered) -> str:
 
 
 def _zsh_option(option: Option) -> Iterator[str]:
+    """The arguments of zsh's ``_arguments`` that complete *option*, one for each of its names."""
     said = option.said.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
     for name in option.names:
         if option.value.kind is Kind.NOTHING:
@@ -209,6 +214,7 @@ def _zsh_option(option: Option) -> Iterator[str]:
 
 
 def _zsh_value(value: Value) -> str:
+    """The part of an argument of zsh's ``_arguments`` that says what to offer for *value*."""
     match value.kind:
         case Kind.NAME:
             return f"({' '.join(value.names)})"
@@ -221,6 +227,7 @@ def _zsh_value(value: Value) -> str:
 
 
 def _zsh_action(value: Value) -> str:
+    """The zsh command that offers what the argument of an action may be."""
     return f"compadd {' '.join(value.names)}" if value.names else "_files"
 
 
@@ -228,24 +235,26 @@ def fish() -> str:
     """The script for fish, which adds to the completions that fish has already."""
     lines = ["# Completion of scrapy-dust for fish: scrapy dustcompletion fish | source"]
     for one in offered():
-        lines.append(_fish("__fish_use_subcommand", "-f", "-a", one.name, "-d", _fish_quoted(one.said)))
+        lines.append(_fish_line("__fish_use_subcommand", "-f", "-a", one.name, "-d", _fish_quoted(one.said)))
         here = f"__fish_seen_subcommand_from {one.name}"
-        lines += [_fish(here, *_fish_option(option)) for option in one.options]
+        lines += [_fish_line(here, *_fish_option(option)) for option in one.options]
         for action, (said, value) in one.actions.items():
             none = f"{here}; and not __fish_seen_subcommand_from {' '.join(one.actions)}"
-            lines.append(_fish(none, "-f", "-a", action, "-d", _fish_quoted(said)))
+            lines.append(_fish_line(none, "-f", "-a", action, "-d", _fish_quoted(said)))
             there = f"{here}; and __fish_seen_subcommand_from {action}"
-            lines.append(_fish(there, *_fish_value(value)))
+            lines.append(_fish_line(there, *_fish_value(value)))
         if not one.actions:
-            lines.append(_fish(here, *_fish_value(one.argument)))
+            lines.append(_fish_line(here, *_fish_value(one.argument)))
     return "\n".join(lines) + "\n"
 
 
-def _fish(condition: str, *words: str) -> str:
+def _fish_line(condition: str, *words: str) -> str:
+    """The line of the fish script that offers *words* while *condition* holds."""
     return " ".join(["complete", "-c", "scrapy", "-n", _fish_quoted(condition), *words])
 
 
 def _fish_option(option: Option) -> Iterator[str]:
+    """The arguments of fish's ``complete`` for *option*."""
     for name in option.names:
         yield from ("-l", name[2:]) if name.startswith("--") else ("-s", name[1:])
     match option.value.kind:
@@ -263,6 +272,7 @@ def _fish_option(option: Option) -> Iterator[str]:
 
 
 def _fish_value(value: Value) -> Iterator[str]:
+    """The arguments of fish's ``complete`` that say what to offer for *value*."""
     if value.kind is Kind.FILE:
         yield "-F"
     else:
@@ -272,6 +282,7 @@ def _fish_value(value: Value) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
+    """*text* in single quotes, for bash and zsh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

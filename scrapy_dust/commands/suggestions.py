@@ -32,11 +32,14 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 def one_of(kind: str, known: Sequence[str]) -> dict[str, Any]:
     """The arguments of `argparse`'s ``add_argument`` for a choice, with a suggestion for a wrong name."""
-    return {"choices": known, "type": _checked(kind, known), "metavar": f"{{{','.join(known)}}}"}
+    return {"choices": known, "type": _checker(kind, known), "metavar": f"{{{','.join(known)}}}"}
 
 
-def _checked(kind: str, known: Sequence[str]) -> Callable[[str], str]:
+def _checker(kind: str, known: Sequence[str]) -> Callable[[str], str]:
+    """The function by which `argparse` checks an option: it takes a name that is *known*."""
+
     def check(name: str) -> str:
+        """*name*, if it is known. Raises the error that `argparse` prints, with a suggestion."""
         if name not in known:
             raise argparse.ArgumentTypeError(no_such(kind, name, known))
         return name

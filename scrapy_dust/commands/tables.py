@@ -39,7 +39,7 @@ def table(
     shown = list(range(len(heads)))
     if sys.stdout.isatty():
         room = shutil.get_terminal_size((120, 24)).columns
-        shown = _that_fit(heads, widths, spare, room)
+        shown = _columns_that_fit(heads, widths, spare, room)
         _narrow(heads, widths, shown, room)
     painted = colours if colours and may_colour() else {}
     lines = (
@@ -49,10 +49,13 @@ def table(
     return "\n".join(lines)
 
 
-def _that_fit(heads: Sequence[str], widths: Sequence[int], spare: Sequence[int], room: int) -> list[int]:
+def _columns_that_fit(
+    heads: Sequence[str], widths: Sequence[int], spare: Sequence[int], room: int
+) -> list[int]:
+    """The columns to show, by their numbers: without as many of *spare* as must go for the others to fit into *room*."""
     shown = list(range(len(heads)))
     for column in spare:
-        if sum(min(widths[i], _least(heads, i)) for i in shown) + 2 * (len(shown) - 1) <= room:
+        if sum(min(widths[i], _least_width(heads, i)) for i in shown) + 2 * (len(shown) - 1) <= room:
             break
         shown.remove(column)
     return shown
@@ -62,7 +65,7 @@ def _narrow(heads: Sequence[str], widths: list[int], shown: Sequence[int], room:
     """Narrow the widest columns, one character at a time, until all columns fit or none can be narrowed."""
     over = sum(widths[i] for i in shown) + 2 * (len(shown) - 1) - room
     while over > 0:
-        able = [i for i in shown if widths[i] > _least(heads, i)]
+        able = [i for i in shown if widths[i] > _least_width(heads, i)]
         if not able:
             return
         widest = max(able, key=lambda i: widths[i])
@@ -70,11 +73,12 @@ def _narrow(heads: Sequence[str], widths: list[int], shown: Sequence[int], room:
         over -= 1
 
 
-def _least(heads: Sequence[str], column: int) -> int:
+def _least_width(heads: Sequence[str], column: int) -> int:
     return max(_NARROWEST, len(heads[column]))
 
 
 def _cell(text: str, width: int, *, flush: bool, colours: Mapping[str, int]) -> str:
+    """*text* in a cell of this *width*, cut or padded; in the colour that *colours* has for it."""
     cell = _shortened(text, width)
     padded = cell.rjust(width) if flush else cell.ljust(width)
     colour = colours.get(text)
@@ -82,6 +86,7 @@ def _cell(text: str, width: int, *, flush: bool, colours: Mapping[str, int]) -> 
 
 
 def _shortened(cell: str, width: int) -> str:
+    """*cell* of at most *width* characters; of a longer one the middle is left out."""
     if len(cell) <= width:
         return cell
     head = (width - 1) // 2

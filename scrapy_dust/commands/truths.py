@@ -52,28 +52,30 @@ def examine(logs: Sequence[str], truth: str | None) -> Examined:
     if truth == BY_SIMHASH:
         return Examined(by_site, labels_by_simhash(by_site), BY_SIMHASH, reading.unreadable_count)
     field = _SHORT.get(truth or "exact", truth or "")
-    found: Truth = {} if field in _OF_VISITS else _contents(reading.files, field)
+    found: Truth = {} if field in _OF_VISITS else _truth_of_lines(reading.files, field)
     if not found and (truth is None or field == _BY_TEXT):
         field = _BY_TEXT
         found = {url: one for of_site in by_site.values() for url, one in content_by_text(of_site).items()}
     elif field in _OF_VISITS:
-        found = _of_visits(by_site, field)
+        found = _truth_of_visits(by_site, field)
     if not found:
         raise CrawlLogError(
             ", ".join(logs),
-            f"no line has {field!r}. {_meant(truth)} Name a field that says what a URL shows.".replace(
+            f"no line has {field!r}. {_suggested_field(truth)} Name a field that says what a URL shows.".replace(
                 "  ", " "
             ),
         )
     return Examined(by_site, found, field, reading.unreadable_count)
 
 
-def _meant(truth: str | None) -> str:
+def _suggested_field(truth: str | None) -> str:
+    """A question that names the field that was probably meant by *truth*; empty where none is near."""
     near = difflib.get_close_matches(truth or "", [*_SHORT, *_SHORT.values(), *_OF_VISITS], n=1)
     return f"Did you mean {near[0]!r}?" if near and near[0] != truth else ""
 
 
-def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
+def _truth_of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
+    """The first value of *field* that the visits of each URL have."""
     found: dict[str, Hashable] = {}
     for of_site in by_site.values():
         for visit in of_site:
@@ -83,7 +85,7 @@ def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
     return found
 
 
-def _contents(files: Sequence[Path | RemoteFile], field: str) -> Truth:
+def _truth_of_lines(files: Sequence[Path | RemoteFile], field: str) -> Truth:
     """The value of a field for each URL whose JSON line has the field."""
     found: dict[str, Hashable] = {}
     for file in files:
@@ -102,6 +104,7 @@ def _contents(files: Sequence[Path | RemoteFile], field: str) -> Truth:
 
 
 def _lines(file: Path | RemoteFile) -> Iterator[bytes]:
+    """The lines of *file*, up to where it may be cut short."""
     # Where it is cut short, the reader has said so.
     with suppress(CutShort):
         yield from lines_of(file)

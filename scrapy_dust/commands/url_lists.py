@@ -56,6 +56,7 @@ def read_expectations(path: str) -> Iterator[Expectation]:
 
 
 def _expectation(path: str, line: int, cells: list[str]) -> Expectation:
+    """The expectation in the *cells* of a line. Raises `UrlListError`."""
     match cells:
         case [a, b, ("same" | "different") as wanted]:
             return Expectation(line, a, b, wanted == "same")

@@ -23,7 +23,12 @@ def volatile(context: Context, wanted: str | None = None) -> None:
     found = known_places(log_dir(context.dust_dir).parent)
     if found.warning is not None:
         raise RuleBookError("", found.warning)
-    rows = [row for site, one in found.sites.items() if wanted in (None, site) for row in _rows(site, one)]
+    rows = [
+        row
+        for site, one in found.sites.items()
+        if wanted in (None, site)
+        for row in _volatile_places(site, one)
+    ]
     if context.as_json:
         for row in rows:
             print(json.dumps(_as_json(*row)))
@@ -34,7 +39,10 @@ def volatile(context: Context, wanted: str | None = None) -> None:
         print("No place of a page is known to change at each fetch.")
 
 
-def _rows(site: str, one: Site) -> Iterator[Row]:
+def _volatile_places(site: str, one: Site) -> Iterator[Row]:
+    """The places that change at each fetch on the pages of *site*, each with its path template and how often it
+    changed.
+    """
     for template, changes in one.volatile.changes.items():
         for key, counts in changes.items():
             # A shape is told only where its place is not volatile as a whole.
@@ -46,6 +54,7 @@ def _rows(site: str, one: Site) -> Iterator[Row]:
 
 
 def _cells(site: str, template: str, name: str, is_shape: bool, counts: Changes) -> list[str]:
+    """The cells of the table's row about a place."""
     share = counts.changed / (counts.changed + counts.survived)
     return [
         site,
@@ -57,6 +66,7 @@ def _cells(site: str, template: str, name: str, is_shape: bool, counts: Changes)
 
 
 def _as_json(site: str, template: str, name: str, is_shape: bool, counts: Changes) -> dict[str, object]:
+    """The JSON object about a place."""
     return {
         "site": site,
         "pages": template,

@@ -37,6 +37,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    """Import the public *name* from its module, when somebody uses it first."""
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{home}"), name)

@@ -72,6 +72,7 @@ def is_access(record: Mapping[str, object]) -> bool:
 
 
 def _record(base: Base | None, line: str) -> Record | None:
+    """The record of the request in a *line* of JSON; None for a request that shows no page. Raises `Unreadable`."""
     said = _fields_of_access(parse_object(line))
     if "request" not in said and "target" not in said:
         raise Unreadable("no request in it, such as 'request' or 'request_uri'")
@@ -79,6 +80,7 @@ def _record(base: Base | None, line: str) -> Record | None:
 
 
 def _fields_of_access(record: Mapping[str, object]) -> dict[str, str]:
+    """The fields of a request by our names, whichever of their usual names *record* uses."""
     flat = _flattened(record)
     said = {ours: next((flat[name] for name in names if name in flat), None) for ours, names in NAMES.items()}
     found = {name: value for name, value in said.items() if value is not None}

@@ -46,6 +46,9 @@ def best_known_format(head: Iterable[str]) -> tuple[Matcher, int]:
 
 
 def _record(matcher: Matcher | Lines, base: Base | None, line: str) -> Record | None:
+    """The record of the request in a *line* that *matcher* reads; None for a request that shows no page. Raises
+    `Unreadable`.
+    """
     said = matcher.match(line)
     if said is None:
         raise Unreadable("not a request as the other lines have it")
@@ -56,10 +59,11 @@ def _record(matcher: Matcher | Lines, base: Base | None, line: str) -> Record | 
 
 def unescaped(value: str) -> str:
     r"""*value* without the escapes of Apache and nginx (``\x22``, ``\"``, ``\\``). Bytes above 127 become surrogates."""
-    return _ESCAPE.sub(_unescape, value) if "\\" in value else value
+    return _ESCAPE.sub(_character_of_escape, value) if "\\" in value else value
 
 
-def _unescape(escape: re.Match[str]) -> str:
+def _character_of_escape(escape: re.Match[str]) -> str:
+    """The character that one *escape* stands for."""
     byte, unit, letter = escape.groups()
     if byte is not None:
         code = int(byte, 16)

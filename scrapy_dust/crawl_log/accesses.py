@@ -1,11 +1,11 @@
-"""From one request of a web server's log to a record of a page.
+"""Makes the record of a page from one request in a web server's log.
 
-- Only GET shows a page: other methods, requests that were never answered, and what is no request at all
-  (a TLS handshake on a plain port, ``-``) are passed over.
-- Only a 200 has the page's size. 304 says that the page is still there and 206 sends a part of it: both are
-  pages of unknown size. Servers log the bytes they sent, so what was compressed on the way, or broken off,
-  shows as another size of the same URL.
-- A URL is made of the bytes that the client sent; what may not stand in a URL is percent-encoded.
+- Only GET shows a page: other methods, requests that were never answered, and lines that are no request at all (a TLS
+  handshake on a plain port, ``-``) are passed over.
+- Only a 200 has the page's size. 304 says that the page is still there and 206 sends a part of it: both are pages of
+  unknown size. Servers log the bytes they sent, so an answer that was compressed on the way, or broken off, shows as
+  another size of the same URL.
+- A URL is made of the bytes that the client sent; characters that may not stand in a URL are percent-encoded.
 - Robots' requests are kept: their URLs are as much the site's as those of people.
 """
 
@@ -69,7 +69,7 @@ def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, ob
     # 1xx is what came before an answer: another protocol than HTTP.
     if method != "GET" or status in NO_ANSWER or status.startswith("1"):
         return None
-    url = _url(target, said, base)
+    url = _url_of_request(target, said, base)
     if url is None:
         return None
     record: dict[str, object] = {"url": url, "status": 200 if status in ("200", "304") else status}
@@ -88,13 +88,14 @@ def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, ob
 def _without_implied_port(target: str) -> str:
     """*target*, where a redirect leads, written as the URL of a request is: some servers name the port that the scheme implies."""
     try:
-        found = None if target.startswith("/") else _url(target, {}, None)
+        found = None if target.startswith("/") else _url_of_request(target, {}, None)
     except Unreadable:
         found = None
     return target if found is None else found
 
 
 def _method_and_target(said: Mapping[str, str]) -> tuple[str, str]:
+    """The method and the target of a request, from whichever fields the log has."""
     request = said.get("request")
     if request is not None:
         return split_request(request)
@@ -114,7 +115,10 @@ def split_request(line: str) -> tuple[str, str]:
     return method, (target if target and version.startswith("HTTP/") else rest).strip()
 
 
-def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
+def _url_of_request(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
+    """The URL that a request for *target* asked for; None where it is no http(s) URL. *said*: the other fields of the
+    line.
+    """
     if target.startswith("/"):
         origin = _origin(said.get("host"), said.get("port"), said.get("scheme"), base)
         return origin and origin + _percent_encoded(target)
@@ -130,6 +134,9 @@ def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _origin(host: str | None, port: str | None, scheme: str | None, base: Base | None) -> str | None:
+    """The beginning of a request's URL: scheme, host and port, and the path of the base URL; None for schemes that show
+    no page. Raises `Unreadable`.
+    """
     scheme = scheme.lower() if scheme and scheme != "-" else None
     if scheme not in (None, "http", "https"):
         return None  # A WebSocket shows no page.
@@ -151,6 +158,7 @@ def _origin(host: str | None, port: str | None, scheme: str | None, base: Base |
 
 
 def _host_and_port(host: str | None, port: str | None) -> tuple[str, str | None]:
+    """The host in lower case, empty if unknown, and the port that either field names."""
     name, colon, own_port = (host or "").lower().rpartition(":")
     if not colon or own_port.endswith("]"):
         name, own_port = (host or "").lower(), ""

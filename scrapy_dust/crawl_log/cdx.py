@@ -38,6 +38,8 @@ def read_cdxj(log: Log) -> Iterator[Numbered]:
 
 
 class _Cdx:
+    """A reader of the lines of one CDX index."""
+
     def __init__(self) -> None:
         self._fields: list[str] | None = None
 
@@ -98,6 +100,7 @@ def record_of_capture(
 
 
 def _is_of_other_method(key: str) -> bool:
+    """Whether the *key* of a capture says that the request was no GET."""
     return "__wb_method=" in key and "__wb_method=get" not in key.lower()
 
 
@@ -116,5 +119,6 @@ def iso_time_of_14_digits(digits: str) -> str | None:
 
 
 def _text_field(fields: Mapping[str, object], name: str) -> str | None:
+    """The value of the field *name* as text; None where there is none."""
     value = fields.get(name)
     return None if value is None or isinstance(value, (dict, list)) else str(value)

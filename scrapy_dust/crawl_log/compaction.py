@@ -42,15 +42,18 @@ def compact_log(log: Path) -> Path:
 
     Raises `OSError`, and then *log* is as it was.
     """
-    return _replace_with(log, SEGMENT if segments.can_write() else GZIPPED)
+    return _replace_by_compacted(log, SEGMENT if segments.can_write() else GZIPPED)
 
 
 def gzip_log(log: Path) -> Path:
     """Compress a log with gzip, and never as Parquet, since its lines may be no records of a crawl log."""
-    return _replace_with(log, GZIPPED)
+    return _replace_by_compacted(log, GZIPPED)
 
 
-def _replace_with(log: Path, suffix: str) -> Path:
+def _replace_by_compacted(log: Path, suffix: str) -> Path:
+    """Write the records of *log* to a file with this *suffix*, and remove *log* once that file is complete. Returns the
+    file that has the records now.
+    """
     with lock_of_log(log) as ended:
         if not ended or not log.stat().st_size:
             return log
@@ -75,6 +78,7 @@ def _replace_with(log: Path, suffix: str) -> Path:
 
 
 def _write_columns(log: Path, segment: Path) -> bool:
+    """Write the records of *log* as Parquet. False if the file does not have all of them."""
     _make_private(segment)
     return (written := segments.write(_records(log), segment)) > 0 and segments.rows_in(segment) == written
 
@@ -90,6 +94,7 @@ def _records(log: Path) -> Iterator[dict[str, Any]]:
 
 
 def _write_gzip(log: Path, segment: Path) -> bool:
+    """Write *log* as gzipped lines. Always True: the file has all of them."""
     _make_private(segment)
     # The same log gives the same bytes: neither name nor time is in them.
     with (

@@ -101,6 +101,7 @@ def format_of(name: str, head: Sequence[bytes]) -> str:
 
 
 def _count_json(lines: Sequence[str], *, accesses: bool) -> int:
+    """The number of lines that are JSON objects of an access log (*accesses*), or of a crawl log."""
     count = 0
     for line in lines:
         if line.lstrip().startswith("{"):
@@ -112,10 +113,12 @@ def _count_json(lines: Sequence[str], *, accesses: bool) -> int:
 
 
 def _count_matching(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], int]:
+    """A function that counts the lines that *pattern* matches."""
     return lambda lines: sum(pattern.match(line) is not None for line in lines)
 
 
 def _count_lines_of(proxy: Lines) -> Callable[[Sequence[str]], int]:
+    """A function that counts the lines that *proxy* can read."""
     return lambda lines: sum(proxy.match(line) is not None for line in lines)
 
 

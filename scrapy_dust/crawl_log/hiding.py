@@ -45,6 +45,7 @@ class Hider:
         self.names, self.key = tuple(names), key
 
     def __call__(self, record: Mapping[str, object]) -> Mapping[str, object]:
+        """*record* with the secret values hidden in all of its URLs."""
         urls = {name: value for name in URL_FIELDS if isinstance(value := record.get(name), str)}
         return {**record, **{name: self.hide(url) for name, url in urls.items()}}
 
@@ -56,6 +57,7 @@ class Hider:
         )
 
     def _hide_value(self, found: re.Match[str]) -> str:
+        """The text of the match *found*, a parameter with its value, with a hash in the place of the value."""
         # Not loaded where nothing is hidden: it brings OpenSSL.
         from hashlib import blake2b  # noqa: PLC0415
 
@@ -67,6 +69,7 @@ class Hider:
 
 
 def _path_end(url: str) -> int:
+    """The position in *url* at which the path has ended."""
     return min((at for at in (url.find("?"), url.find("#")) if at >= 0), default=len(url))
 
 

@@ -54,6 +54,7 @@ def only_of_gets(records: Iterable[tuple[int, Headers, Outcome | Method]]) -> It
 
 
 def _outcome_if_get(answer: Answered, requests: Iterable[Asked]) -> Numbered:
+    """The *answer* with its outcome, or with None if one of *requests* says that its method was not GET."""
     number, headers, outcome = answer
     if isinstance(outcome, Mapping):
         method = next((asked[2] for asked in requests if _belong_together(asked, number, headers)), "GET")
@@ -62,6 +63,7 @@ def _outcome_if_get(answer: Answered, requests: Iterable[Asked]) -> Numbered:
 
 
 def _belong_together(asked: Asked, number: int, answer: Headers) -> bool:
+    """Whether the request record *asked* is that of the *answer* record, which has this *number* in the archive."""
     place, request, _ = asked
     ours, theirs = answer.get("warc-record-id"), request.get("warc-record-id")
     named, naming = answer.get("warc-concurrent-to"), request.get("warc-concurrent-to")

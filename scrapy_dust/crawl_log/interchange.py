@@ -32,6 +32,7 @@ def read_csv(log: Log) -> Iterator[Numbered]:
     bad: list[Numbered] = []
 
     def texts() -> Iterator[str]:
+        """The lines as text. Lines that are not UTF-8 are put into *bad*."""
         nonlocal at
         for at, line in log.lines:
             try:

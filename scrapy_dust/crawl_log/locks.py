@@ -18,15 +18,15 @@ if sys.platform == "win32":
     #: Locks of Windows forbid others to touch what is locked; no log is so long.
     _FAR_AWAY = 2**62
 
-    def share(descriptor: int) -> None:
-        """Held until *descriptor* is closed."""
+    def lock_together(descriptor: int) -> None:
+        """Lock an open file together with other writers, until *descriptor* is closed."""
         os.lseek(descriptor, _FAR_AWAY, os.SEEK_SET)
         with suppress(OSError):
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_END)
 
-    def take(descriptor: int) -> bool:
-        """Alone, until *descriptor* is closed; False where another has it."""
+    def lock_alone(descriptor: int) -> bool:
+        """Lock an open file alone, until *descriptor* is closed. False where another process has locked it."""
         os.lseek(descriptor, _FAR_AWAY, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -37,13 +37,13 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def share(descriptor: int) -> None:
-        """Held until *descriptor* is closed."""
+    def lock_together(descriptor: int) -> None:
+        """Lock an open file together with other writers, until *descriptor* is closed."""
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH)
 
-    def take(descriptor: int) -> bool:
-        """Alone, until *descriptor* is closed; False where another has it."""
+    def lock_alone(descriptor: int) -> bool:
+        """Lock an open file alone, until *descriptor* is closed. False where another process has locked it."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -60,7 +60,7 @@ def lock_of_log(log: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield take(descriptor) and is_same_file(log, descriptor)
+        yield lock_alone(descriptor) and is_same_file(log, descriptor)
     finally:
         os.close(descriptor)
 

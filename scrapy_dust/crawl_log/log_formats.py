@@ -93,6 +93,8 @@ _REQUEST = r"-|[^ ]++ [^ ]++(?: HTTP/[\d.]++)?"
 
 @dataclass(frozen=True, slots=True)
 class _Field:
+    """A field of a log format, such as ``%h`` or ``$request``."""
+
     name: str | None  #: None: what nobody asks for
     key: str  #: as the format has it; a variable of nginx begins with $
 
@@ -103,12 +105,12 @@ class Matcher:
     def __init__(self, parts: Sequence[str | _Field], *, open_end: bool = False) -> None:
         names: list[str] = []
         end = "(?: .*+)?" if open_end else ""
-        self._pattern = re.compile("".join(_pattern(parts, names)) + end, re.DOTALL)
+        self._pieces_of_pattern = re.compile("".join(_pieces_of_pattern(parts, names)) + end, re.DOTALL)
         self._names = names
 
     def match(self, line: str) -> dict[str, str] | None:
         """The fields of *line*; None if it does not fit."""
-        found = self._pattern.fullmatch(line)
+        found = self._pieces_of_pattern.fullmatch(line)
         return None if found is None else dict(zip(self._names, found.groups(), strict=True))
 
 
@@ -198,11 +200,13 @@ def _each_name_once(parts: Sequence[str | _Field]) -> list[str | _Field]:
 
 
 def _rank(part: str | _Field) -> int:
+    """The rank of *part* among fields of one name: the lowest one says the value best."""
     key = part.key if isinstance(part, _Field) else ""
     return _BETTER.index(key) if key in _BETTER else len(_BETTER)
 
 
-def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
+def _pieces_of_pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
+    """The pieces of the regular expression for a line. The names of its groups are added to *names*."""
     for place, part in enumerate(parts):
         before = parts[place - 1] if place else ""
         after = parts[place + 1] if place + 1 < len(parts) else ""

@@ -70,5 +70,6 @@ def _move_ended_logs(spool: Path, uri: str) -> list[str]:
 
 
 def _compact_if_ours(log: Log) -> Path:
+    """Compact *log* if scrapy-dust has written it, and return the file that has its records now."""
     assert isinstance(log, Path)
     return compact_log(log) if is_own_name(log.name) and log.suffix == ".jsonl" else log

@@ -53,11 +53,13 @@ def read(log: Log) -> Iterator[Numbered]:
 
 
 def _record_of_lines(begun: tuple[int, list[str]] | None) -> Iterator[Numbered]:
+    """The record of the lines collected so far, with the number of the first one; nothing if there are none."""
     if begun is not None:
         yield begun[0], _parse_record(begun[1])
 
 
 def _parse_record(lines: list[str]) -> Outcome:
+    """The record of a URL's lines; None for a URL that was never fetched."""
     first = BEGINS.match(lines[0])
     assert first
     status = next((found[1] for line in lines if (found := _STATUS.match(line))), None)

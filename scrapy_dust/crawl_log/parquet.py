@@ -79,14 +79,17 @@ _LACKING = {"cc-index": "it has no 'url' and 'fetch_status', as Common Crawl's i
 
 
 def _normalized_names(columns: Iterable[str]) -> dict[str, str]:
+    """The names of columns in lower case, by the names that the table has."""
     return {name: name.strip().lower() for name in columns}
 
 
 def _is_cc_index(names: Mapping[str, str]) -> bool:
+    """Whether columns of these names are those of Common Crawl's index."""
     return {"url", "fetch_status"} <= names.keys()
 
 
 def _open_table(log: Log, file: BinaryIO) -> Any:
+    """Open *file* as Parquet. Raises `CrawlLogError`."""
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -104,6 +107,7 @@ def _open_table(log: Log, file: BinaryIO) -> Any:
 
 
 def _cc_index_names(columns: Iterable[str]) -> dict[str, str]:
+    """Our names of the columns of Common Crawl's index, by the names that the table has."""
     present = set(columns)
     return {name: ours for name, ours in _CC_INDEX.items() if name in present}
 
@@ -115,6 +119,9 @@ def _without_truncated_digest(record: Record) -> Record:
 
 
 def _rows(source: Any, layout: Layout) -> Iterator[Numbered]:
+    """The records of all rows of *source*, with their numbers. Where the file is damaged, the rest is one unreadable
+    row.
+    """
     import pyarrow as pa  # noqa: PLC0415
 
     number = 0
@@ -127,6 +134,7 @@ def _rows(source: Any, layout: Layout) -> Iterator[Numbered]:
 
 
 def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
+    """The record of a *row*. *names*: our names of its columns."""
     return {names[name]: _json_value(value) for name, value in row.items() if value is not None}
 
 
@@ -144,4 +152,5 @@ def _json_value(value: Any) -> object:
 
 
 def _reason(error: Exception) -> str:
+    """The message of *error* on one line, cut to a sentence's length."""
     return " ".join(str(error).split())[:200].rstrip(".")

@@ -40,6 +40,7 @@ def _join_chunks(payload: bytes) -> bytes:
 
 
 def _chunk_length(line: bytes) -> int | None:
+    """The length that the head of a chunk says; None if it is no number."""
     try:
         return int(line.partition(b";")[0].strip(), 16)
     except ValueError:
@@ -47,6 +48,7 @@ def _chunk_length(line: bytes) -> int | None:
 
 
 def _unpack_zlib(body: bytes, window: int) -> bytes | None:
+    """*body* unpacked, or None if it is damaged or cut off. *window*: which format, as zlib's `decompressobj` takes it."""
     unpacker = zlib.decompressobj(window)
     try:
         found = unpacker.decompress(body, MAX_BODY)

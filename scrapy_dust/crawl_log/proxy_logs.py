@@ -42,6 +42,7 @@ class Lines:
 
 
 def _fields_of_s3(said: Said) -> Said:
+    """The fields of a line of Amazon S3, with the scheme if the request used TLS."""
     if said.get("tls", "-") != "-":
         said["scheme"] = "https"
     return said

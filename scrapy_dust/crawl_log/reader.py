@@ -81,6 +81,7 @@ class Reading:
             raise CrawlLogError(str(self.files[0].parent), self._why_no_page())
 
     def _visits_of_file(self, source: Source) -> Iterator[Visit]:
+        """The visits of one file. A file that is cut short ends with a bad line."""
         path, number = str(source.path), 0
         try:
             for number, outcome in self._outcomes_of_file(file_with_records(source.path)):
@@ -92,6 +93,7 @@ class Reading:
             self._note_bad_line(path, number + 1, str(cut))
 
     def _visit_of_outcome(self, path: str, number: int, outcome: Outcome) -> Visit | None:
+        """The visit that a line holds by its *outcome*; None, and counted, where it holds none."""
         if outcome is None:
             self.passed_over += 1
             return None
@@ -115,6 +117,7 @@ class Reading:
         return visit
 
     def _outcomes_of_file(self, path: Path | RemoteFile) -> Iterator[tuple[int, Outcome]]:
+        """The result of reading each line, in the format that the user gave or that the first lines show."""
         lines = enumerate(lines_of(path), start=1)
         head: list[tuple[int, bytes]] = []
         cut = None
@@ -140,6 +143,7 @@ class Reading:
         return READERS[name](Log(path, first, again, self._told, self._contents, may_be_growing=growing))
 
     def _note_bad_line(self, path: str, number: int, reason: str) -> None:
+        """Count a line that could not be read; the first few are remembered."""
         bad = BadLine(path, number, reason)
         self._first_bad = self._first_bad or bad
         self.unreadable_count += 1
@@ -147,6 +151,7 @@ class Reading:
             self.unreadable.append(bad)
 
     def _why_no_page(self) -> str:
+        """A sentence that says why the logs have no visit."""
         if self.unreadable:
             bad = self.unreadable[0]
             return (
@@ -220,11 +225,13 @@ def visits_by_site(visits: Iterable[Visit]) -> VisitsBySite:
 
 
 def _raise_after(lines: Iterable[tuple[int, bytes]], cut: CutShort) -> Iterator[tuple[int, bytes]]:
+    """The *lines*, then the error *cut*."""
     yield from lines
     raise cut
 
 
 def _why_nothing(bad: BadLine | None) -> str:
+    """A sentence that says why a file has no record. *bad*: its first bad line."""
     if bad is None:
         return "there is no record in it. Check that it is the right file."
     return (

@@ -72,6 +72,7 @@ class Describer:
         return [dict(record) if body is None else {**record, **next(said)} for record, body in answers]
 
     def _with_taken_packed(self, record: Mapping[str, object]) -> Mapping[str, object]:
+        """*record*, with the values that a callback took in the packed form of a log, if it has any."""
         if "taken" not in record and "items" not in record:
             return record
         from scrapy_dust.crawl_log.records import with_taken_packed  # noqa: PLC0415  As below.
@@ -167,6 +168,7 @@ def _describe_and_write(
     writer: CrawlLogWriter,
     complaints: Complaints,
 ) -> None:
+    """Describe the *answers* and write their records. An answer that cannot be described, or written, stops no other."""
     try:
         records = describer.records_of(answers)
     except Exception as error:  # noqa: BLE001  The others may be better, whatever was wrong with one.

@@ -64,6 +64,9 @@ def fields_of(text: PageText, naming: Naming) -> Record:
 
 
 def _unit_fields(units: Units, places: str, most: int | None = None) -> Record:
+    """The fields that hold *units*, at most *most* of them. *places*: the names of their places that the log does not
+    have yet.
+    """
     from scrapy_dust.page.units import MAX_LOGGED, pack  # noqa: PLC0415  As above.
 
     packed = pack(units, most or MAX_LOGGED)
@@ -138,6 +141,7 @@ def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: obj
 
 
 def _without_unknown(record: Record, more: Record) -> Record:
+    """The fields of both, without those that are None or empty."""
     # Most are true, which is quicker to see.
     return {name: v for name, v in (record | more).items() if v or v not in (None, "", [], ())}
 

@@ -71,7 +71,7 @@ def remote_files(uri: str) -> list[RemoteFile]:
 
 
 def move_in(local: Path, uri: str) -> None:
-    """Move *local* to *uri*. Raises `OSError`, and then *local* is still there."""
+    """Move the file *local* to *uri*. Raises `OSError`, and then *local* is still there."""
     with errors_in_words(uri):
         store, path = _file_system(uri)
         folder, name = path.rpartition("/")[::2]
@@ -102,6 +102,7 @@ def uri_below(uri: str, *parts: str) -> str:
 
 
 def _file_system(uri: str) -> tuple[Any, str]:
+    """The file system of fsspec that knows *uri*, and the path of *uri* there. Raises `CrawlLogError`."""
     try:
         fsspec = import_module("fsspec")
     except ImportError:

@@ -32,6 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _is_text(value: object) -> bool:
+    """Whether *value* is a text that a Parquet column can hold."""
     if type(value) is not str:
         return False
     if value.isascii():
@@ -43,15 +44,18 @@ def _is_text(value: object) -> bool:
     return True
 
 
-def _is_whole(value: object) -> bool:
+def _is_int64(value: object) -> bool:
+    """Whether *value* is an integer of 64 bits."""
     return type(value) is int and -_LARGEST <= value < _LARGEST
 
 
 def _is_list_of(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    """A function that tells whether a value is a list of values for which *fits* is true."""
     return lambda value: type(value) is list and all(map(fits, value))
 
 
 def _is_time(value: object) -> bool:
+    """Whether *value* is a time in the log's form, which a column of milliseconds gives back unchanged."""
     try:
         return type(value) is str and _iso_time(_milliseconds(value)) == value
     except (ValueError, OverflowError):
@@ -59,10 +63,12 @@ def _is_time(value: object) -> bool:
 
 
 def _milliseconds(moment: str) -> int:
+    """The milliseconds from 1970 to *moment*, a time in the log's form."""
     return (datetime.fromisoformat(moment) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _iso_time(milliseconds: int) -> str:
+    """The time so many *milliseconds* after 1970, in the log's form."""
     moment = _EPOCH + timedelta(milliseconds=milliseconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -71,9 +77,9 @@ _TEXT, _WHOLE = "string", "int64"
 #: Each column: its name, its type as Arrow calls it, and whether a value can stand in it.
 COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "url": (_TEXT, _is_text),
-    "status": (_WHOLE, _is_whole),
-    "size": (_WHOLE, _is_whole),
-    "wire_size": (_WHOLE, _is_whole),
+    "status": (_WHOLE, _is_int64),
+    "size": (_WHOLE, _is_int64),
+    "wire_size": (_WHOLE, _is_int64),
     "content_type": (_TEXT, _is_text),
     "fetched_at": ("timestamp[ms, tz=UTC]", _is_time),
     "latency": ("double", lambda value: type(value) is float),
@@ -81,14 +87,14 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "canonical": (_TEXT, _is_text),
     "title": (_TEXT, _is_text),
     "language": (_TEXT, _is_text),
-    "words": (_WHOLE, _is_whole),
-    "outlinks": (_WHOLE, _is_whole),
+    "words": (_WHOLE, _is_int64),
+    "outlinks": (_WHOLE, _is_int64),
     "digest": (_TEXT, _is_text),
     "text_digest": (_TEXT, _is_text),
     "simhash": (_TEXT, _is_text),
     "minhash": (_TEXT, _is_text),
-    "sketch": ("list<element: int64>", _is_list_of(_is_whole)),
-    "sketch_version": (_WHOLE, _is_whole),
+    "sketch": ("list<element: int64>", _is_list_of(_is_int64)),
+    "sketch_version": (_WHOLE, _is_int64),
     "flags": ("list<element: string>", _is_list_of(_is_text)),
     "error": (_TEXT, _is_text),
     "rendered": (_TEXT, _is_text),
@@ -98,7 +104,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "units": (_TEXT, _is_text),
     "units_total": (_TEXT, _is_text),
     "units_partial": ("bool", lambda value: type(value) is bool),
-    "units_version": (_WHOLE, _is_whole),
+    "units_version": (_WHOLE, _is_int64),
     "places": (_TEXT, _is_text),
     "taken": (_TEXT, _is_text),
     "taken_total": (_TEXT, _is_text),
@@ -174,6 +180,7 @@ def _schema() -> pa.Schema:
 
 
 def _table(records: list[Record], schema: pa.Schema) -> pa.Table:
+    """The Parquet table of *records*. Values that their columns cannot hold go into the column ``extra``."""
     import pyarrow as pa  # noqa: PLC0415
 
     columns: dict[str, list[Any]] = {name: [] for name in schema.names}
@@ -192,6 +199,7 @@ def _table(records: list[Record], schema: pa.Schema) -> pa.Table:
 
 
 def _values_of_column(name: str, column: Any) -> list[Any]:
+    """The values of the column *name*, as records have them."""
     import pyarrow as pa  # noqa: PLC0415
 
     if name == "sketch":
@@ -207,6 +215,7 @@ def _values_of_column(name: str, column: Any) -> list[Any]:
 
 
 def _record(names: list[str], row: tuple[Any, ...]) -> dict[str, Any]:
+    """The record of a *row* with columns of these *names*, and with the fields that the column ``extra`` has."""
     record = {name: value for name, value in zip(names, row, strict=True) if value is not None}
     extra = record.pop(EXTRA, None)
     if extra is not None:

@@ -58,6 +58,9 @@ def one_per_crawl(sources: list[Source]) -> list[Source]:
 
 
 def _rank(source: Source) -> tuple[bool, int]:
+    """The key by which files of one crawl are sorted: those on this machine first, of these the one that is surely
+    complete.
+    """
     return isinstance(source.path, RemoteFile), rank_in_crawl(source.path.name)
 
 
@@ -72,6 +75,7 @@ def _sources_at_uri(uri: str) -> list[Source]:
 
 
 def _sources_of(path: Path) -> list[Source]:
+    """The files that *path* stands for: itself, the logs in a folder, or all that a glob matches."""
     if path.is_dir():
         return _sources_in_folder(path)
     if path.exists():
@@ -110,6 +114,7 @@ def _files_below(folder: Path, beside: Container[str]) -> Iterator[Path]:
 
 
 def _is_log(file: Path | RemoteFile) -> bool:
+    """Whether the name of *file* ends as those of logs do."""
     return not file.name.startswith(".") and COMPRESSED.sub("", file.name.lower()).endswith(_SUFFIXES)
 
 
@@ -162,6 +167,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _packing_of(begins: bytes) -> tuple[str, Callable[[Any], Any] | None]:
+    """The name of the compression of a file that *begins* so, and the function that unpacks; None if none is known."""
     if begins.startswith(b"\x1f\x8b"):
         return "gzip", lambda raw: gzip.GzipFile(fileobj=raw)
     if re.match(rb"BZh[1-9]1AY&", begins):
@@ -203,6 +209,7 @@ def _zstd_error() -> type[Exception]:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of *stream*. A line that is too long is cut to a beginning that is still too long."""
     read = partial(stream.readline, MAX_LINE + 1)
     for line in iter(read, b""):
         yield line

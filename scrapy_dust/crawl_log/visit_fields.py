@@ -60,7 +60,7 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
         keeper,
         no_vary_search,
     ) = texts
-    size, sketch, units = _size(record), _sketch(record), _known_units(_units(record, "units"), known)
+    size, sketch, units = _size_range(record), _sketch(record), _known_units(_units(record, "units"), known)
     return Visit(
         url=url,
         status=status,
@@ -101,7 +101,7 @@ def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
     total = str(record.get(f"{name}_total"))
     try:
         packed = PackedUnits(
-            bytes(content, "ascii"), int(total, 16), whole=not _boolean(record, f"{name}_partial")
+            bytes(content, "ascii"), int(total, 16), whole=not _boolean_field(record, f"{name}_partial")
         )
     except (TypeError, ValueError):
         packed = None
@@ -112,7 +112,7 @@ def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
     return packed
 
 
-def _boolean(record: Mapping[str, object], name: str) -> bool:
+def _boolean_field(record: Mapping[str, object], name: str) -> bool:
     return str(record.get(name)).lower() in {"true", "1"}
 
 
@@ -122,11 +122,13 @@ def version_of(record: Mapping[str, Any]) -> int | None:
 
 
 def _error_of_text(texts: Sequence[object]) -> str:
+    """The message about the first of the fields of text whose value is no text. *texts*: the values of all."""
     name, value = next(pair for pair in zip(_TEXTS, texts, strict=True) if type(pair[1]) not in _TEXT_TYPES)
     return f"{name!r} is {_quoted(value)}, not a string"
 
 
 def _whole_number(record: Mapping[str, object], name: str) -> int | None:
+    """The integer in the field *name*; None where the field is missing or empty. Raises `Unreadable`."""
     value = record.get(name)
     if type(value) is int and 0 <= value <= _LARGEST:
         return value
@@ -147,7 +149,8 @@ def _number(value: object, name: str) -> int:
     raise Unreadable(f"{name!r} is {_quoted(value)}, not a whole number")
 
 
-def _size(record: Mapping[str, object]) -> tuple[int, int] | None:
+def _size_range(record: Mapping[str, object]) -> tuple[int, int] | None:
+    """The least and the greatest size that *record* gives its answer; None where it gives none. Raises `Unreadable`."""
     value = record.get("size")
     if type(value) is int and 0 <= value <= _LARGEST:
         return value, value
@@ -166,6 +169,7 @@ def _size(record: Mapping[str, object]) -> tuple[int, int] | None:
 
 
 def _sketch(record: Mapping[str, object]) -> tuple[int, ...] | None:
+    """The sketch in *record*; None where it has none. Raises `Unreadable`."""
     value = record.get("sketch")
     if value is None or value == "":
         return None
@@ -200,5 +204,6 @@ def _absolute_url(url: str, target: str) -> str | None:
 
 
 def _quoted(value: object) -> str:
+    """*value* as a message shows it: as a literal of at most 60 characters."""
     said = repr(value[:40] if isinstance(value, (str, list)) else value)
     return said if len(said) <= 60 else said[:57] + "…"

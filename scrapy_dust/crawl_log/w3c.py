@@ -65,6 +65,7 @@ class _Lines:
         )
 
     def _fields_of_request(self, values: dict[str, str]) -> dict[str, str]:
+        """The fields of a request by our names. *values*: by the names of the log. Raises `Unreadable`."""
         said = {ours: values[theirs] for theirs, ours in _NAMES.items() if values.get(theirs, "-") != "-"}
         if "path" not in said and "target" not in said:
             raise Unreadable("no 'cs-uri-stem'")

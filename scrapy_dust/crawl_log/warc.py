@@ -51,6 +51,7 @@ def read(log: Log) -> Iterator[Numbered]:
 
 
 def _records(log: Log) -> Iterator[tuple[int, Headers, Outcome | Method]]:
+    """The number, the headers and the outcome of each record of an archive."""
     with open_unpacked(log.path) as stream:
         number, lost = 0, False
         while line := stream.readline(_LONGEST_HEAD):
@@ -64,6 +65,7 @@ def _records(log: Log) -> Iterator[tuple[int, Headers, Outcome | Method]]:
 
 
 def _outcome_of_record(stream: BinaryIO, headers: Headers | None, log: Log) -> Outcome | Method:
+    """The outcome of the record at which *stream* stands, after its *headers*; of a request, its method."""
     if headers is None:
         return Torn("the archive ends in the head of a record")
     length = headers.get("content-length", "")
@@ -75,7 +77,7 @@ def _outcome_of_record(stream: BinaryIO, headers: Headers | None, log: Log) -> O
     if headers.get("warc-type", "").lower() == "request":
         return Method(block.partition(b" ")[0].decode("latin-1"))
     try:
-        return _visit_record(headers, block, log, whole=not rest)
+        return _record_of_answer(headers, block, log, whole=not rest)
     except Unreadable as bad:
         return bad
 
@@ -102,6 +104,9 @@ def words_in(path: Path | RemoteFile, wanted: Collection[str]) -> Iterator[tuple
 
 
 def _words_of_record(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, list[str]] | None:
+    """The URL and the first words of the page in the next record of *stream*; None where it has none of the *wanted*
+    pages.
+    """
     headers = _read_headers(stream) or {}
     length = headers.get("content-length", "")
     block, _ = _read_block(stream, int(length)) if length.isascii() and length.isdigit() else (None, 0)
@@ -119,6 +124,7 @@ def _words_of_record(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, li
 
 
 def _read_headers(stream: BinaryIO) -> Headers | None:
+    """The headers of the next record of *stream*; None where the archive ends in them."""
     lines: list[bytes] = []
     left = _LONGEST_HEAD
     while left > 0 and (line := stream.readline(left)):
@@ -138,6 +144,7 @@ def _parse_headers(lines: bytes) -> Headers:
 
 
 def _skip(stream: BinaryIO, count: int) -> bool:
+    """Pass over *count* bytes. False where the archive ends before."""
     while count > 0:
         piece = stream.read(min(count, 1 << 20))
         if not piece:
@@ -146,7 +153,10 @@ def _skip(stream: BinaryIO, count: int) -> bool:
     return True
 
 
-def _visit_record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record | None:
+def _record_of_answer(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record | None:
+    """The crawl log's record of an archived answer; None where the archive's record is about no page. *whole*: *block*
+    was read to its end.
+    """
     kind = headers.get("warc-type", "").lower()
     # wget writes <…>.
     url = headers.get("warc-target-uri", "").strip("<>")

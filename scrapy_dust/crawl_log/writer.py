@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from io import FileIO
 from pathlib import Path
 
-from scrapy_dust.crawl_log.locks import is_same_file, share
+from scrapy_dust.crawl_log.locks import is_same_file, lock_together
 
 Record = Mapping[str, object]
 
@@ -70,7 +70,7 @@ def _open_with_lock(path: Path) -> FileIO:
     """The file at *path*, opened with a lock that tells other processes that it is being written."""
     while True:
         file = open(path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
-        share(file.fileno())
+        lock_together(file.fileno())
         # A moment ago it was nobody's, and may have been taken away as a log that has ended.
         if is_same_file(path, file.fileno()):
             return file
@@ -78,4 +78,5 @@ def _open_with_lock(path: Path) -> FileIO:
 
 
 def _open_private(path: str, flags: int) -> int:
+    """Open *path* so that a new file is its owner's alone to read."""
     return os.open(path, flags, 0o600)

@@ -1,4 +1,4 @@
-"""The numbers that the end of a run tells of the mining of one site, once its log and its rules are let go."""
+"""The numbers of the mining of one site, which the end of a run prints after the site's log has been let go."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Ruled:
 
 
 def rules_written(found: Ruled) -> bytes | None:
-    """*found* as bytes; None if it would not come back unchanged."""
+    """The results of phases 1 to 3 as bytes; None if they would not come back unchanged."""
     number = {one: i for i, one in enumerate(found.likely)}
     kept, dropped = found.elimination.kept, found.elimination.dropped
     if len(number) != len(found.likely) or not number.keys() >= {*kept, *(one.rule for one in dropped)}:
@@ -50,7 +50,7 @@ def rules_written(found: Ruled) -> bytes | None:
 
 
 def rules_read(content: bytes) -> Ruled | None:
-    """The results in *content*; None if `rules_written` has not written it."""
+    """The results of phases 1 to 3 from *content*; None if `rules_written` has not written it."""
     try:
         file = unpacked(content)
         likely = [
@@ -70,7 +70,7 @@ def rules_read(content: bytes) -> Ruled | None:
 
 
 def edits_written(found: Detected) -> bytes | None:
-    """*found* as bytes; None if it would not come back unchanged."""
+    """The results of learning edits as bytes; None if they would not come back unchanged."""
     content = packed(
         {
             "edits": [[content_of(one.rule), one.support, one.saves, one.weighed] for one in found.edits],
@@ -96,12 +96,12 @@ def edits_read(content: bytes) -> Detected | None:
 
 
 def tuples(value: Any) -> Any:
-    """*value* with tuples in the place of lists."""
+    """*value* with a tuple in the place of each list, inside lists too."""
     return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 def packed(value: object) -> bytes:
-    """*value* as bytes."""
+    """*value* as compressed JSON."""
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 1)
 
 

@@ -53,7 +53,9 @@ def records_of(visits: Mapping[str, Sequence[Visit]]) -> int:
 
 
 class Shelved(Mapping[str, Sequence[Visit]]):
-    """Visits on disk, by site. Reading sites in the order of `in_turn` is fast."""
+    """Visits on disk, by site. A shelf is a file with the visits of several sites. Reading sites in the order of
+    `in_turn` is fast.
+    """
 
     def __init__(self, begun: dict[str, list[Visit]], more: Iterable[Visit], most: int) -> None:
         self._folder = TemporaryDirectory(prefix="dust-")
@@ -77,7 +79,8 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         self._folder.cleanup()
 
     def _put(self, site: str, visits: Iterable[Visit]) -> None:
-        shelf = _shelf(site)
+        """Add the *visits* of *site* to its shelf, some hundreds at a time."""
+        shelf = _shelf_of(site)
         for visit in visits:
             self.records += 1
             self._taken[site] += _size(visit)
@@ -86,20 +89,24 @@ class Shelved(Mapping[str, Sequence[Visit]]):
                 self._write(shelf)
 
     def _path(self, shelf: int) -> Path:
+        """The file that the number *shelf* stands for."""
         return Path(self._folder.name) / str(shelf)
 
     def _write(self, shelf: int) -> None:
+        """Append the visits that wait for *shelf* to its file."""
         with self._path(shelf).open("ab") as file:
             pickle.dump(self._waiting[shelf], file, pickle.HIGHEST_PROTOCOL)
         self._waiting[shelf] = []
 
     def share(self, site: str) -> float:
-        """The share of the URLs of *site* that is given: some of its contents or, if none are known, of its folders."""
+        """The share of the URLs of *site* that its visits are: 1, or less if only a part of its contents or folders is
+        given.
+        """
         return min(1.0, self._most / self._taken[site])
 
     def in_turn(self) -> list[str]:
         """The sites in the order in which they are fast to read."""
-        return sorted(self._taken, key=lambda site: (_shelf(site), -self._taken[site], site))
+        return sorted(self._taken, key=lambda site: (_shelf_of(site), -self._taken[site], site))
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -110,14 +117,15 @@ class Shelved(Mapping[str, Sequence[Visit]]):
     def __getitem__(self, site: str) -> Sequence[Visit]:
         if site not in self._taken:
             raise KeyError(site)
-        shelf = _shelf(site)
+        shelf = _shelf_of(site)
         if self._open[0] != shelf:
             self._open = -1, {}
             self._open = shelf, self._read(shelf)
         return self._open[1][site]
 
     def _read(self, shelf: int) -> dict[str, list[Visit]]:
-        shares = {site: self.share(site) for site in self._taken if _shelf(site) == shelf}
+        """The visits on *shelf* by site; of a site that exceeds the memory limit, the part that `sampling` chooses."""
+        shares = {site: self.share(site) for site in self._taken if _shelf_of(site) == shelf}
         shares = {site: share for site, share in shares.items() if share < 1}
         # A URL has all of its visits or none: they tell whether its page always says the same.
         chosen = {
@@ -125,13 +133,14 @@ class Shelved(Mapping[str, Sequence[Visit]]):
             for site, visit in (self._records(shelf) if shares else ())
             if site in shares and is_in(visit, shares[site])
         }
-        by_site: dict[str, list[Visit]] = {site: [] for site in self._taken if _shelf(site) == shelf}
+        by_site: dict[str, list[Visit]] = {site: [] for site in self._taken if _shelf_of(site) == shelf}
         for site, visit in self._records(shelf):
             if site not in shares or visit.url in chosen:
                 by_site[site].append(visit)
         return by_site
 
     def _records(self, shelf: int) -> Iterator[tuple[str, Visit]]:
+        """Each visit in the file of *shelf*, with its site."""
         with self._path(shelf).open("rb") as file:
             while file.peek(1):
                 # Written by this process, where nobody else writes.
@@ -145,5 +154,6 @@ def _size(visit: Visit) -> int:
     return _VISIT + len(visit.url) + units
 
 
-def _shelf(site: str) -> int:
+def _shelf_of(site: str) -> int:
+    """The number of the shelf that has the visits of *site*."""
     return crc32(site.encode("utf-8", "surrogatepass")) % _SHELVES

@@ -37,25 +37,25 @@ class Laps:
     def __init__(self, *, since_start: bool = False) -> None:
         """A watch for phases. *since_start*: the CPU time since the process began is a phase too, ``start``."""
         self.laps: dict[str, Lap] = {}
-        self._last, self._last_cpu = time.perf_counter(), _cpu()
+        self._last, self._last_cpu = time.perf_counter(), _cpu_seconds()
         if since_start:
             self.laps["start"] = Lap(self._last_cpu, self._last_cpu, peak_memory())
 
     def lap(self, phase: str) -> None:
         """Count the time since the last call for *phase*."""
-        now, cpu = time.perf_counter(), _cpu()
+        now, cpu = time.perf_counter(), _cpu_seconds()
         taken = Lap(now - self._last, cpu - self._last_cpu, peak_memory())
         self.laps[phase] = self.laps.get(phase, Lap()) + taken
         self._last, self._last_cpu = now, cpu
 
 
-def _cpu() -> float:
+def _cpu_seconds() -> float:
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 
 
 def in_all(laps: Mapping[str, Lap], more: Mapping[str, Lap]) -> dict[str, Lap]:
-    """The sums of two measurements, phase by phase."""
+    """The sums of two measurements of phases, phase by phase."""
     return {phase: laps.get(phase, Lap()) + more.get(phase, Lap()) for phase in {**laps, **more}}
 
 

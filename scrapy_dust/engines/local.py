@@ -125,13 +125,15 @@ def mine_logs(
     """Mine several sites. Phases 1 and 2 process all sites together, and their time is divided by URLs and rules."""
     begun = [_Begun(task, _of_short_urls(task.log)) for task in tasks]
     if settings.learner != "dust":
-        _detect([one for one in begun if one.task.known.rules is None], settings, redirects_count)
+        _run_phases_1_and_2([one for one in begun if one.task.known.rules is None], settings, redirects_count)
     for one in begun:
-        yield _ended(one, settings)
+        yield _run_last_phases(one, settings)
 
 
 @dataclass(slots=True)
 class _Begun:
+    """A site between the phases, with the results so far."""
+
     task: Task
     short: SiteLog
     pages: Sequence[Page] = ()
@@ -140,7 +142,7 @@ class _Begun:
     laps: Mapping[str, Lap] = field(default_factory=dict)
 
 
-def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bool) -> None:
+def _run_phases_1_and_2(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bool) -> None:
     """Run phases 1 and 2 for *sites*."""
     if not sites:
         return
@@ -160,7 +162,7 @@ def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bo
         }
 
 
-def _ended(site: _Begun, settings: DustSettings) -> Mined:
+def _run_last_phases(site: _Begun, settings: DustSettings) -> Mined:
     """Run the phases after phase 2 for *site*."""
     clock = Laps()
     task, known = site.task, site.task.known
@@ -234,6 +236,7 @@ def edit_params(settings: DustSettings) -> EditParams:
 
 
 def _of_short_urls(log: SiteLog) -> SiteLog:
+    """*log* without the URLs that are too long to be mined."""
     return replace(
         log,
         pages=[page for page in log.pages if not _is_long(page.url)],
@@ -242,6 +245,7 @@ def _of_short_urls(log: SiteLog) -> SiteLog:
 
 
 def _is_long(url: str) -> bool:
+    """Whether *url* has more than `MOST_TOKENS` tokens."""
     return len(url) > MOST_TOKENS and sum(1 for _ in TOKEN.finditer(url)) > MOST_TOKENS
 
 

@@ -60,7 +60,7 @@ class Memory:
         uri = f"{Path(self.path).absolute().as_uri()}?mode=ro"
         try:
             with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as database:
-                rows = database.execute(_FIND, (_text(site),)).fetchall()
+                rows = database.execute(_FIND, (_storable(site),)).fetchall()
         except (sqlite3.Error, UnicodeError):
             return {}
         return {
@@ -86,6 +86,7 @@ class Memory:
 
 
 def _write(file: Path, parts: Iterable[Part], most: int) -> None:
+    """Write *parts* into the database *file*, and drop older ones until at most *most* bytes are left."""
     # It tells URLs of the log, and is for whom the log is for.
     os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     with closing(sqlite3.connect(file, timeout=_PATIENCE)) as database, database:
@@ -93,10 +94,10 @@ def _write(file: Path, parts: Iterable[Part], most: int) -> None:
         run = 1 + (database.execute("SELECT max(run) FROM mined").fetchone()[0] or 0)
         for one in parts:
             if one.content is None:
-                database.execute(_TOUCH, (run, _text(one.site), one.part))
+                database.execute(_TOUCH, (run, _storable(one.site), one.part))
             elif len(one.content) <= most:
                 row = (
-                    _text(one.site),
+                    _storable(one.site),
                     one.part,
                     one.key,
                     _checksum(one.site, one.part, one.key, one.content),
@@ -108,6 +109,7 @@ def _write(file: Path, parts: Iterable[Part], most: int) -> None:
 
 
 def _forget_beyond(database: sqlite3.Connection, most: int) -> None:
+    """Drop the parts that were mined longest ago, until at most *most* bytes are left."""
     taken = database.execute("SELECT sum(length(content)) FROM mined").fetchone()[0] or 0
     if taken <= most:
         return
@@ -124,7 +126,7 @@ def _checksum(site: str, part: str, key: str, content: bytes) -> bytes:
     return blake2b(head + b"\n" + content, digest_size=16).digest()
 
 
-def _text(site: str) -> str:
+def _storable(site: str) -> str:
     """*site* without halves of surrogate pairs, which SQLite does not take."""
     return site.encode("utf-8", "backslashreplace").decode()
 
@@ -154,6 +156,7 @@ class Keeping:
             self._flush()
 
     def _flush(self) -> None:
+        """Save the parts that wait."""
         waiting, self._waiting, self._bytes = self._waiting, [], 0
         if waiting:
             self._memory.keep(waiting)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_dust.engines.circumstances import Circumstances, circumstances_of
 from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules_read, rules_written
+from scrapy_dust.engines.input_digests import Circumstances, circumstances_of
 from scrapy_dust.engines.local import Known, Mined
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.propose.edits.edit_detection import Detected
@@ -38,7 +38,7 @@ class Remembered:
 
 
 def is_told_the_same(pool: Pool, asked: Answers) -> bool:
-    """Whether *pool* would give the answers that were *asked* for before."""
+    """Whether *pool*, the evidence of other sites, would give again the answers *asked*, by which edits were found."""
     return pool.answers(asked) == asked
 
 

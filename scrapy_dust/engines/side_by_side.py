@@ -44,7 +44,7 @@ _Any = TypeVar("_Any")
 
 @dataclass(frozen=True, slots=True)
 class Miner:
-    """The parameters with which all sites are mined."""
+    """The parameters with which all sites are mined; a function that mines some sites by them."""
 
     settings: DustSettings
     redirects_count: bool
@@ -54,10 +54,12 @@ class Miner:
     volatile: Mapping[str, Volatile] = field(default_factory=dict)
 
     def __call__(self, sites: Sequence[Site]) -> list[Mined]:
+        """The results of mining *sites* one after the other."""
         tasks = [self._task(*one) for one in sites]
         return list(mine_logs(tasks, self.settings, redirects_count=self.redirects_count))
 
     def _task(self, site: str, visits: Sequence[Visit], share: float) -> Task:
+        """The site, with the log that its *visits* make and the results of an earlier run, as a task for `mine_logs`."""
         clock = Laps()
         log = site_log(visits, self.volatile.get(site, NOTHING_VOLATILE), self.settings.same)
         clock.lap("contents")
@@ -73,8 +75,8 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int, least: int = 0
 
     *least*: so many records of several sites are worth the start of other processes; with fewer this one mines.
     """
-    ahead, sites = _ahead(sites, least)
-    parts = together(chain(ahead, sites), lambda one: len(one[1]))
+    ahead, sites = _first_sites(sites, least)
+    parts = small_sites_together(chain(ahead, sites), lambda one: len(one[1]))
     alone = len(ahead) < 1 + bool(least) or sum(len(one[1]) for one in ahead) < least
     if processes < 2 or alone or not _can_be_handed_over(miner):
         for some in parts:
@@ -82,7 +84,7 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int, least: int = 0
         return
     with ExitStack() as stack:
         # Not forked: of a process with threads, as Scrapy's and numpy's, a copy may stand still.
-        workers = get_context("spawn").Pool(processes, _begin, (miner,))
+        workers = get_context("spawn").Pool(processes, _prepare_process, (miner,))
         stack.callback(workers.join)
         # However it ends, nobody goes on: not after Ctrl-C, and not where no more is asked for.
         stack.callback(workers.terminate)
@@ -90,13 +92,15 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int, least: int = 0
         # Whoever waits to hand out another part is told that none is wanted any more.
         stack.callback(free.release)
         stack.callback(over.set)
-        for mined in workers.imap(_mined, _handed_out(parts, free, over)):
+        for mined in workers.imap(_mine_with_given_miner, _handed_out(parts, free, over)):
             yield from mined
             free.release()
 
 
-def _ahead(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterator[Site]]:
-    """The first of *sites*, several that have *least* records together, and the others. If *least* is 0, one is enough."""
+def _first_sites(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterator[Site]]:
+    """The first of *sites*, until they have *least* records and are several, and the others. If *least* is 0, one site
+    is enough.
+    """
     ahead, others, records = list[Site](), iter(sites), 0
     for site in others:
         ahead.append(site)
@@ -107,7 +111,7 @@ def _ahead(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterator[Site
 
 
 def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator[_Any]:
-    """*parts*, each once there is room for what is mined of it: results wait until they are taken."""
+    """*parts*, each once *free* has room for its results, which wait until they are taken; none after *over* is set."""
     for part in parts:
         free.acquire()
         if over.is_set():
@@ -115,7 +119,7 @@ def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator
         yield part
 
 
-def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
+def small_sites_together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
     """Groups of neighbouring small sites, each to be mined at one go: starting costs more than mining one of them."""
     some: list[_Any] = []
     taken = 0
@@ -138,6 +142,7 @@ def processes_for(sites: int, records: int) -> int:
 
 
 def _can_be_handed_over(miner: Miner) -> bool:
+    """Whether *miner* can be sent to another process."""
     try:
         pickle.dumps(miner)
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -156,7 +161,8 @@ def look_seldom_for_garbage() -> None:
     gc.set_threshold(*_GARBAGE)
 
 
-def _begin(miner: Miner) -> None:
+def _prepare_process(miner: Miner) -> None:
+    """Prepare this process, which another one has started, to mine sites with *miner*."""
     look_seldom_for_garbage()
     # Ctrl-C reaches all processes of a terminal; the one that was started ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -172,5 +178,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _mined(sites: Sequence[Site]) -> list[Mined]:
+def _mine_with_given_miner(sites: Sequence[Site]) -> list[Mined]:
+    """Mine *sites* with the miner that this process was given at its start."""
     return _miner[0](sites)

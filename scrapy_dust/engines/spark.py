@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_dust.crawl_log.format_detection import FORMATS
 from scrapy_dust.crawl_log.remote_logs import RemoteFile, is_uri
 from scrapy_dust.crawl_log.sources import COMPRESSED, Source, one_per_crawl, sources_of
-from scrapy_dust.engines.spark_session import said, session_of, told_in_a_sentence
+from scrapy_dust.engines.spark_session import last_line_of, session_of, told_in_a_sentence
 from scrapy_dust.errors import CrawlLogError, EngineError
 from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.propose.edits.pooling import Pool
@@ -74,6 +74,7 @@ def read_and_mine(
         known = dict(volatile)
 
         def mine(batches: Iterator[Any]) -> Iterator[Any]:
+            """Mine the sites in *batches*, on a worker."""
             return tasks.mine_sites(batches, settings, pool, known, redirects_count=redirects_count)
 
         parts = max(_PARTS_A_CORE * session.sparkContext.defaultParallelism, chunks.rdd.getNumPartitions())
@@ -92,12 +93,13 @@ def _sources(session: SparkSession, names: Sequence[str]) -> list[Source]:
     """The logs, in the order in which this machine would read them. Spark knows more kinds of storage for URIs."""
     found: dict[str, Source] = {}
     for name in names:
-        for source in _remote(session, name) if is_uri(name) else sources_of([name]):
+        for source in _remote_sources(session, name) if is_uri(name) else sources_of([name]):
             found.setdefault(str(source.path), source)
     return one_per_crawl(list(found.values()))
 
 
-def _remote(session: SparkSession, uri: str) -> list[Source]:
+def _remote_sources(session: SparkSession, uri: str) -> list[Source]:
+    """The logs below *uri*, as Spark lists them."""
     listed = session.read.format("binaryFile").option("recursiveFileLookup", "true").load(uri).inputFiles()
     files = sorted(map(RemoteFile, listed), key=lambda file: (file.name, file))
     named = len(files) == 1 and files[0].name == uri.rpartition("/")[2]
@@ -105,10 +107,12 @@ def _remote(session: SparkSession, uri: str) -> list[Source]:
 
 
 def _uri(source: Source) -> str:
+    """The name by which Spark finds the file of *source*."""
     return str(source.path) if isinstance(source.path, RemoteFile) else str(source.path.absolute())
 
 
 def _format_of(name: str) -> str | None:
+    """The log format that the end of a file's *name* says; None if it says none."""
     bare = COMPRESSED.sub("", name.lower())
     return next((found for end, found in _ENDS.items() if bare.endswith(end)), None)
 
@@ -120,7 +124,7 @@ def _chunks(
     log_format: str,
     host: str | None,
 ) -> DataFrame:
-    """The visits of all logs. Tables with the same columns are read together."""
+    """The visits of all logs as chunks for `spark_tasks.mine_sites`. Tables with the same columns are read together."""
     columns = _Columns(session)
     lines: dict[str, list[str]] = {}
     tables: dict[tuple[str, ...], list[str]] = {}
@@ -136,9 +140,10 @@ def _chunks(
                 f"({', '.join(one for one in FORMATS if one in _PARQUET | _LINES)}). Mine other logs with --engine local."
             )
     frames = [
-        _of_tables(session, columns, paths, files, log_format, host) for columns, paths in tables.items()
+        _chunks_of_tables(session, columns, paths, files, log_format, host)
+        for columns, paths in tables.items()
     ]
-    frames += [_of_lines(session, name, paths, files, host) for name, paths in lines.items()]
+    frames += [_chunks_of_lines(session, name, paths, files, host) for name, paths in lines.items()]
     return reduce(lambda one, other: one.unionAll(other), frames)
 
 
@@ -150,6 +155,7 @@ class _Columns:
         self._known: dict[RemoteFile, tuple[str, ...]] = {}
 
     def __call__(self, source: Source) -> tuple[str, ...]:
+        """The names of the columns of the Parquet file *source*. Raises `CrawlLogError`."""
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -162,11 +168,11 @@ class _Columns:
             return tuple(pq.read_schema(path).names)
         except (pa.ArrowException, OSError) as error:
             raise CrawlLogError(
-                str(path), f"no Parquet that can be read ({said(error)}). Check the file."
+                str(path), f"no Parquet that can be read ({last_line_of(error)}). Check the file."
             ) from None
 
 
-def _of_tables(
+def _chunks_of_tables(
     session: SparkSession,
     columns: Sequence[str],
     paths: Sequence[str],
@@ -174,6 +180,7 @@ def _of_tables(
     log_format: str,
     host: str | None,
 ) -> DataFrame:
+    """The visits in the Parquet files *paths*, all of which have these *columns*."""
     from pyspark.sql import functions as F  # noqa: PLC0415
 
     from scrapy_dust.crawl_log.parquet import layout_of  # noqa: PLC0415
@@ -194,9 +201,10 @@ def _of_tables(
     return rows.mapInArrow(chunks, tasks.CHUNKS)
 
 
-def _of_lines(
+def _chunks_of_lines(
     session: SparkSession, name: str, paths: Sequence[str], files: Mapping[str, LogFile], host: str | None
 ) -> DataFrame:
+    """The visits in the files *paths* of JSON lines, in the format *name*."""
     from scrapy_dust.engines import spark_tasks as tasks  # noqa: PLC0415
 
     whole = session.read.format("binaryFile").load(list(paths)).select("path", "content")

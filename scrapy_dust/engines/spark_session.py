@@ -46,7 +46,7 @@ def session_of() -> Iterator[SparkSession]:
         session = SparkSession.builder.appName("scrapy dustmine").config(map=_OPTIONS).getOrCreate()
     except PySparkRuntimeError as error:
         raise EngineError(
-            f"Spark did not start ({said(error)}). It needs Java 17 or newer; set JAVA_HOME."
+            f"Spark did not start ({last_line_of(error)}). It needs Java 17 or newer; set JAVA_HOME."
         ) from None
     try:
         session.sparkContext.setLogLevel("ERROR")
@@ -64,10 +64,10 @@ def told_in_a_sentence() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise EngineError(f"Spark could not do it: {said(error)}. Its log has more.") from error
+        raise EngineError(f"Spark could not do it: {last_line_of(error)}. Its log has more.") from error
 
 
-def said(error: Exception) -> str:
+def last_line_of(error: Exception) -> str:
     """The last line of *error* that says something: in a worker's traceback, the error itself."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith(("at ", "JVM stacktrace", "File "))]

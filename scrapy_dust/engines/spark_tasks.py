@@ -32,7 +32,7 @@ from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import Source
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.engines.side_by_side import Miner, together
+from scrapy_dust.engines.side_by_side import Miner, small_sites_together
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.propose.edits.pooling import Pool
@@ -97,7 +97,7 @@ def bare(uri: str) -> str:
 def chunks_of_rows(
     batches: Iterable[pa.RecordBatch], files: Mapping[str, LogFile], layout: Layout, host: str | None
 ) -> Iterator[pa.RecordBatch]:
-    """The visits in a table's rows; each row says in which file and where in it it stands."""
+    """The visits in a table's rows. Each row says in which file, and where in that file, it stands."""
     for batch in batches:
         paths, rows = (batch.column(name).to_pylist() for name in (FILE, ROW))
         found = _Chunks(host)
@@ -108,7 +108,7 @@ def chunks_of_rows(
                 if places := record.get("places"):
                     found.names.update(names_in(str(places)))
             except Unreadable as bad:
-                found.seen_of(
+                found.add_seen(
                     file.place, row, Seen(unreadable=1, named=(BadLine(file.path, row + 1, str(bad)),))
                 )
         yield found.batch()
@@ -141,7 +141,7 @@ def chunks_of_files(
                 error,
                 reading.names,
             )
-            found.seen_of(file.place, reading.records, rest)
+            found.add_seen(file.place, reading.records, rest)
             yield found.batch()
 
 
@@ -155,7 +155,7 @@ def mine_sites(
 ) -> Iterator[pa.RecordBatch]:
     """Mine sites from all their chunks, sorted by site and place in the logs."""
     miner = Miner(settings, redirects_count, pool, volatile=dict(volatile))
-    for some in together(_sites(batches), lambda one: len(one[1])):
+    for some in small_sites_together(_visits_by_site(batches), lambda one: len(one[1])):
         sites = [(site, visits, 1.0) for site, visits, seen in some if seen is None]
         for (site, visits, _), mined in zip(sites, miner(sites), strict=True):
             yield _row(site, len(visits), mined)
@@ -164,7 +164,7 @@ def mine_sites(
                 yield _row(_NO_SITE, seen.records, seen)
 
 
-def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit], Seen | None]]:
+def _visits_by_site(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit], Seen | None]]:
     """The visits of each site, read from *batches*; findings about the logs come under a site without a name."""
     rows = (
         row
@@ -192,6 +192,7 @@ def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
 
 
 def _row(site: str, visits: int, found: Seen | Mined) -> pa.RecordBatch:
+    """The results of one site, or findings about logs, as a batch of one row."""
     content = zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
     return pa.record_batch([[site], [visits], [content]], schema=_MINED_SCHEMA)
 
@@ -224,7 +225,7 @@ class _Chunks:
         if site:
             self._parts.setdefault((site, file), (row, []))[1].append(visit)
 
-    def seen_of(self, file: int, row: int, seen: Seen) -> None:
+    def add_seen(self, file: int, row: int, seen: Seen) -> None:
         """Add the findings *seen* about the *file*, from its row *row* on."""
         at, before = self._parts.get((_NO_SITE, file), (row, Seen()))
         self._parts[_NO_SITE, file] = at, before + seen
@@ -232,7 +233,7 @@ class _Chunks:
     def batch(self) -> pa.RecordBatch:
         """All that was added, as one Arrow batch."""
         if self._records:
-            self.seen_of(*self._last, Seen(self._records, latest=self._latest, names=self.names))
+            self.add_seen(*self._last, Seen(self._records, latest=self._latest, names=self.names))
         rows = [
             (site, file, row, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
             for (site, file), (row, part) in self._parts.items()

@@ -44,14 +44,14 @@ def advice_of(site: str, entries: Iterable[Entry], spared: Mapping[Rule, int] | 
     found = []
     for entry in entries:
         spares = entry.evidence.merges if spared is None else spared.get(entry.rule, 0)
-        remedy = _remedy(entry)
+        remedy = _remedy_for(entry)
         example = entry.evidence.examples[0] if entry.evidence.examples else None
         name = name_left_out(entry.rule)
         found.append(Advice(site, remedy, str(entry.rule), name, spares, example))
     return sorted(found, key=lambda one: (-one.spares, one.rule))
 
 
-def _remedy(entry: Entry) -> Remedy:
+def _remedy_for(entry: Entry) -> Remedy:
     rule = entry.rule
     if name_left_out(rule) is not None:
         return Remedy.CLEAN_PARAM

@@ -59,7 +59,7 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
             continue
         names, path = match[1], match[2]
         what = f"line {number}, {line}"
-        conditions = path_conditions(_prefix(path))
+        conditions = path_conditions(_path_prefix(path))
         if conditions is None:
             collected.leave(what, "it is about a part of a site that cannot be said")
         elif not meant:
@@ -74,7 +74,8 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
     return collected.imported()
 
 
-def _prefix(path: str | None) -> str:
+def _path_prefix(path: str | None) -> str:
+    """The prefix of the paths that a directive with *path* is about."""
     # A * at the end says what a prefix says anyway.
     return (path or "/").rstrip("*") or "/"
 

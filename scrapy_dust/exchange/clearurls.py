@@ -1,6 +1,6 @@
 """ClearURLs: ``{"providers": {NAME: {"urlPattern", "rules", "exceptions", …}}}``, from a user's own file.
 
-Its expressions are spelled out where they stand for few texts (`finite`), and left where not. Its purpose is
+Its expressions are spelled out where they stand for few texts (`finite_expressions`), and left where not. Its purpose is
 privacy and not what pages show: what comes in is a guess like any other.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scrapy_dust.exchange.finite import texts_of
+from scrapy_dust.exchange.finite_expressions import texts_of
 from scrapy_dust.exchange.parts import Part
 from scrapy_dust.exchange.transfer import Collected, Imported, whole_site
 from scrapy_dust.rules.strict_json import Block
@@ -32,12 +32,13 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
     collected = Collected(sites)
     providers = Block(Block(value, "the file").take("providers"), "'providers'")
     for name, one in list(providers.rest().items()):
-        _provider(collected, name, Block(one, f"provider {name!r}"))
+        _collect_provider(collected, name, Block(one, f"provider {name!r}"))
     collected.leave_queries()
     return collected.imported()
 
 
-def _provider(collected: Collected, name: str, block: Block) -> None:
+def _collect_provider(collected: Collected, name: str, block: Block) -> None:
+    """Collect the rules of the provider *name*, and note those that cannot be taken over."""
     pattern = block.text("urlPattern")
     for key, why in _LISTS.items():
         for text in block.strings(key, block.items(key, [])):
@@ -59,12 +60,15 @@ def _provider(collected: Collected, name: str, block: Block) -> None:
         elif not found:
             collected.leave(what, "none of its sites was named; name one with --site")
         else:
-            _take(collected, what, names, found, exceptions)
+            _collect_rules(collected, what, names, found, exceptions)
 
 
-def _take(
+def _collect_rules(
     collected: Collected, what: str, names: tuple[str, ...], sites: tuple[str, ...], exceptions: list[str]
 ) -> None:
+    """Collect rules that leave the parameters *names* out, on all *sites* but those with an exception. *what*: the rule
+    as the file has it.
+    """
     for site in sites:
         if any(_may_concern(exception, site) for exception in exceptions):
             collected.leave(f"{what} on {site}", "it has exceptions there")

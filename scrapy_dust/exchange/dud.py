@@ -60,7 +60,7 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
         if pattern.items("exclude", []):
             collected.leave(what, "it has exceptions")
             continue
-        _take(collected, processor, include, args or [], what)
+        _collect_rules(collected, processor, include, args or [], what)
     collected.leave_queries(_SPELLING)
     return collected.imported()
 
@@ -73,7 +73,12 @@ def _sites_with_rules(rules: list[object]) -> frozenset[str | None]:
     return frozenset(site_of(f"http://{text}") for text in texts if text)
 
 
-def _take(collected: Collected, processor: str, include: list[str], args: list[object], what: str) -> None:
+def _collect_rules(
+    collected: Collected, processor: str, include: list[str], args: list[object], what: str
+) -> None:
+    """Collect the rules that do what *processor* does with *args*, on the patterns of URLs in *include*. *what*: the
+    rule, for messages.
+    """
     names = [name for name in args if isinstance(name, str) and name]
     if processor in ("queryRemoval", "queryRemovalExcept"):
         for name in args:
@@ -96,11 +101,12 @@ def _take(collected: Collected, processor: str, include: list[str], args: list[o
         if part is None or (part.guards and processor == "normalizer"):
             collected.leave(f"{what}: {pattern}", "it is about a part of a site that cannot be said")
             continue
-        for rule in _rules(processor, part, names):
+        for rule in _rules_of_processor(processor, part, names):
             collected.take(part.site, rule, what)
 
 
-def _rules(processor: str, part: Part, names: list[str]) -> list[Rule]:
+def _rules_of_processor(processor: str, part: Part, names: list[str]) -> list[Rule]:
+    """The rules that do what *processor* does with the parameters *names* in a *part* of a site."""
     if processor == "normalizer":
         return [Rule((DropWww(),)), Rule((DropSlash(),))]
     if processor == "queryRemovalExcept":

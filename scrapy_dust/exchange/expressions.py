@@ -57,13 +57,14 @@ def expressions_of(site: str, rule: Rule) -> tuple[Expression, ...] | str:
     """Regular expressions that do the same as *rule* on URLs of *site*, or the reason why there are none."""
     name = name_left_out(rule)
     if name is not None:
-        return (_between_ampersands if rule.guard else _without)(url_of(site), name)
+        return (_between_ampersands if rule.guard else _leaving_out)(url_of(site), name)
     if rule.fixed_value_operation is not None:
         return _with_one_value(url_of(site), rule.fixed_value_operation)
     return _OTHER if rule.substitution is None else _expressions_of_substitution(site, rule.substitution)
 
 
-def _without(url: str, name: str) -> tuple[Expression, ...]:
+def _leaving_out(url: str, name: str) -> tuple[Expression, ...]:
+    """The expressions that leave the parameter *name* out of a URL that begins as *url* matches."""
     name = quoted(name)
     here = f"{name}(?:={_VALUE})?"
     return (
@@ -75,6 +76,7 @@ def _without(url: str, name: str) -> tuple[Expression, ...]:
 
 
 def _with_one_value(url: str, rule: SetParameter) -> tuple[Expression, ...] | str:
+    """The expressions that give a parameter of a URL its one value, or the reason why there are none."""
     name = quoted(rule.name)
     if re.search(r"[;/?&#]", rule.value):
         return "the value has a character that separates parameters"
@@ -109,12 +111,15 @@ def _expressions_of_substitution(site: str, rule: Substitute) -> tuple[Expressio
     if rule.start:
         end = "$" if rule.end else _AFTER if tail else ""
         return (Expression(f"^(?={url}){quoted(alpha)}{end}", (beta,)),)
-    found = _found(alpha, beta, head=head, tail=tail and not rule.end) + "$" * rule.end
+    found = _alpha_expression(alpha, beta, head=head, tail=tail and not rule.end) + "$" * rule.end
     stays = f"^(?={url})" + _unless_beside_the_host(url, rule, found)
     return (Expression(f"{stays}({'.*' if rule.end else '.*?'}){found}", (1, beta)),)
 
 
-def _found(alpha: str, beta: str, *, head: bool, tail: bool) -> str:
+def _alpha_expression(alpha: str, beta: str, *, head: bool, tail: bool) -> str:
+    """The expression for α where a substitution replaces it: *head* and *tail* say at which of its ends a token must
+    end.
+    """
     text = quoted(alpha)
     if head or tail or (alpha and beta):
         return f"{_BEFORE if head else ''}{text}{_AFTER if tail else ''}"
@@ -129,6 +134,7 @@ def _unless_beside_the_host(url: str, rule: Substitute, found: str) -> str:
 
 
 def _starts(site: str) -> Iterator[str]:
+    """The beginnings that URLs of *site* can have: scheme and host, with a slash and without."""
     hosts = [site, f"www.{site}"] if site_of_host(f"www.{site}") == site else [site]
     for scheme in ("http", "https"):
         for host in hosts:
@@ -138,10 +144,12 @@ def _starts(site: str) -> Iterator[str]:
 
 def _ends_in_words(*sides: str) -> tuple[bool, bool]:
     """Whether any of *sides* begins, and whether any ends, with a letter or digit."""
-    return any(map(_is_word, (side[:1] for side in sides))), any(map(_is_word, (side[-1:] for side in sides)))
+    return any(map(_is_word_character, (side[:1] for side in sides))), any(
+        map(_is_word_character, (side[-1:] for side in sides))
+    )
 
 
-def _is_word(char: str) -> bool:
+def _is_word_character(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
@@ -174,7 +182,7 @@ def rule_of(expression: Expression) -> tuple[str, Rule] | None:
         return None
     site = _unquoted(found[1])
     try:
-        for rule in _guesses(expression, site):
+        for rule in _possible_rules(expression, site):
             written = expressions_of(site, rule)
             if not isinstance(written, str) and expression in written:
                 return site, rule
@@ -183,7 +191,8 @@ def rule_of(expression: Expression) -> tuple[str, Rule] | None:
     return None
 
 
-def _guesses(expression: Expression, site: str) -> list[Rule]:
+def _possible_rules(expression: Expression, site: str) -> list[Rule]:
+    """The rules from which `expressions_of` may have made *expression*; one of them may be right."""
     pattern, replacement = expression
     url = url_of(site)
     value = replacement[1] if len(replacement) == 2 and isinstance(replacement[1], str) else ""
@@ -199,12 +208,13 @@ def _guesses(expression: Expression, site: str) -> list[Rule]:
     rest = rest.removeprefix("?)").removeprefix(")") if groups else rest
     ends = (True, False) if rest.endswith("$") else (False,)
     return [
-        Rule.of(Substitute(_alpha(rest.removesuffix("$" * end)), beta, start=not groups, end=end))
+        Rule.of(Substitute(_alpha_of(rest.removesuffix("$" * end)), beta, start=not groups, end=end))
         for end in ends
     ]
 
 
-def _alpha(found: str) -> str:
+def _alpha_of(found: str) -> str:
+    """The α of a substitution, from the expression that `_alpha_expression` made of it."""
     if found.startswith(f"(?:{_BEFORE}") and found.endswith(f"{_AFTER})"):
         both = found.removeprefix(f"(?:{_BEFORE}").removesuffix(f"{_AFTER})")
         return _unquoted(both[: (len(both) - 1) // 2])
@@ -212,4 +222,5 @@ def _alpha(found: str) -> str:
 
 
 def _unquoted(text: str) -> str:
+    """The text from which `quoted` made the expression *text*."""
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

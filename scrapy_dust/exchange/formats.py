@@ -14,14 +14,15 @@ from scrapy_dust.rules.strict_json import Damaged, load_json
 Sites = tuple[str, ...]
 
 
-def _rule_book(entries: Entries) -> Exported:
+def _export_rule_book(entries: Entries) -> Exported:
+    """The *entries* as a rule book of ours."""
     return Exported(
         RuleBook(Document({site: tuple(entries[site]) for site in entries})).rendered().decode(), ()
     )
 
 
 EXPORTS: Mapping[str, Callable[[Entries], Exported]] = {
-    "json": _rule_book,
+    "json": _export_rule_book,
     "csv": tables.export,
     "dud": dud.export,
     "clean-param": clean_param.export,
@@ -37,7 +38,8 @@ def exported(entries: Entries, name: str) -> Exported:
     return EXPORTS[name](entries)
 
 
-def _of_book(path: str, content: bytes, sites: Sites) -> Imported:
+def _import_rule_book(path: str, content: bytes, sites: Sites) -> Imported:
+    """The rules of another rule book of ours, in *content*."""
     collected = Collected(sites)
     document = parse(path, content)
     for site, entries in document.sites.items():
@@ -46,7 +48,8 @@ def _of_book(path: str, content: bytes, sites: Sites) -> Imported:
     return collected.imported()
 
 
-def _text(content: bytes) -> str:
+def _decoded(content: bytes) -> str:
+    """*content* as text. Raises `Damaged` where it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -55,12 +58,12 @@ def _text(content: bytes) -> str:
 
 
 IMPORTS: Mapping[str, Callable[[str, bytes, Sites], Imported]] = {
-    "json": _of_book,
-    "csv": lambda path, content, sites: tables.read(_text(content), sites),
+    "json": _import_rule_book,
+    "csv": lambda path, content, sites: tables.read(_decoded(content), sites),
     "dud": lambda path, content, sites: dud.read(load_json(content), sites),
     "clearurls": lambda path, content, sites: clearurls.read(load_json(content), sites),
-    "clean-param": lambda path, content, sites: clean_param.read(_text(content), sites),
-    "no-vary-search": lambda path, content, sites: no_vary_search.read(_text(content), sites),
+    "clean-param": lambda path, content, sites: clean_param.read(_decoded(content), sites),
+    "no-vary-search": lambda path, content, sites: no_vary_search.read(_decoded(content), sites),
     "regex": lambda path, content, sites: nutch.read(content, sites),
 }
 
@@ -87,7 +90,7 @@ def format_of(path: str, content: bytes) -> str:
         return "clearurls" if clearurls.is_clearurls(load_json(content)) else "json"
     if suffix == ".csv":
         return "csv"
-    text = _text(content)
+    text = _decoded(content)
     if no_vary_search.is_no_vary_search(text):
         return "no-vary-search"
     if clean_param.is_clean_param(text) or PurePath(path).name == "robots.txt":

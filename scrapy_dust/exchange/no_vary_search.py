@@ -57,12 +57,15 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
         elif not meant:
             collected.leave(what, "the file does not say whose header it is; name the site with --site")
         else:
-            _take(collected, meant, members, what)
+            _collect_rules(collected, meant, members, what)
     collected.leave_queries()
     return collected.imported()
 
 
-def _take(collected: Collected, sites: tuple[str, ...], members: dict[str, object], what: str) -> None:
+def _collect_rules(
+    collected: Collected, sites: tuple[str, ...], members: dict[str, object], what: str
+) -> None:
+    """Collect the rules that a header with these *members* means for *sites*. *what*: the line, for messages."""
     # The order of parameters says nothing to Scrapy's fingerprints either: key-order needs no rule.
     params, kept = members.get("params"), members.get("except", [])
     for site in sites:
@@ -77,6 +80,7 @@ def _take(collected: Collected, sites: tuple[str, ...], members: dict[str, objec
 
 
 def _encoded(name: str) -> str:
+    """The *name* of a parameter percent-encoded, as URLs have it."""
     return quote(name, safe="!$'()*,-./:;=?@_~[]|^`{}\\\"<>")
 
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from scrapy_dust.exchange.expressions import Expression, Piece, expressions_of, rule_of
-from scrapy_dust.exchange.finite import texts_of
+from scrapy_dust.exchange.finite_expressions import texts_of
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -42,20 +42,23 @@ def export(entries: Entries) -> Exported:
         found = expressions_of(site, entry.rule)
         if isinstance(found, str):
             unsaid.append(Unsaid(f"{site}: {entry.rule}", found))
-        elif not all(_is_xml(text) for one in found for text in (one.pattern, *map(str, one.replacement))):
+        elif not all(
+            _survives_xml(text) for one in found for text in (one.pattern, *map(str, one.replacement))
+        ):
             unsaid.append(Unsaid(f"{site}: {entry.rule!s}", "XML has no such character"))
         else:
-            lines += [_element(one) for one in found]
+            lines += [_xml_element(one) for one in found]
     lines.append("</regex-normalize>\n")
     return Exported("\n".join(lines), tuple(unsaid))
 
 
-def _element(one: Expression) -> str:
+def _xml_element(one: Expression) -> str:
     pattern, replacement = escape(one.pattern), escape(java_replacement(one.replacement))
     return f"<regex>\n  <pattern>{pattern}</pattern>\n  <substitution>{replacement}</substitution>\n</regex>"
 
 
-def _is_xml(text: str) -> bool:
+def _survives_xml(text: str) -> bool:
+    """Whether a reader of XML gets *text* back unchanged."""
     # Blanks at an end would be lost by readers that strip.
     return text == text.strip() and all(char >= " " and not "\ud800" <= char <= "\udfff" for char in text)
 
@@ -96,7 +99,7 @@ def read(content: bytes, sites: tuple[str, ...]) -> Imported:
     collected = Collected(sites)
     for one in root.iter("regex"):
         pattern, replacement = one.findtext("pattern") or "", one.findtext("substitution") or ""
-        _take(collected, pattern, replacement)
+        _collect_rules(collected, pattern, replacement)
     return collected.imported()
 
 
@@ -107,7 +110,8 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _take(collected: Collected, pattern: str, replacement: str) -> None:
+def _collect_rules(collected: Collected, pattern: str, replacement: str) -> None:
+    """Collect the rules that replace matches of *pattern* by *replacement*."""
     # An empty text is no piece, and a rule that leaves something out has one.
     pieces = pieces_of(replacement)
     for ours in (pieces, (*pieces, "")) if pieces else (("",),):
@@ -115,7 +119,7 @@ def _take(collected: Collected, pattern: str, replacement: str) -> None:
         if known is not None:
             collected.take(*known, pattern)
             return
-    names = _parameters(pattern) if _GROUPS_ONLY.fullmatch(replacement) else None
+    names = _parameters_left_out(pattern) if _GROUPS_ONLY.fullmatch(replacement) else None
     if names:
         collected.take_everywhere((Rule.of(DropParameter(name)) for name in names), pattern)
         return
@@ -127,7 +131,8 @@ def _take(collected: Collected, pattern: str, replacement: str) -> None:
     collected.take_everywhere((Rule.of(Substitute(text, beta)) for text in texts if text != beta), pattern)
 
 
-def _parameters(pattern: str) -> tuple[str, ...] | None:
+def _parameters_left_out(pattern: str) -> tuple[str, ...] | None:
+    """The names of the parameters that *pattern* leaves out; None where it is no such pattern."""
     # Whoever writes an expression of thousands of characters did not mean a list of names.
     match = _PARAMETER.fullmatch(pattern) if len(pattern) <= 500 else None
     names = texts_of(match["names"]) if match else None

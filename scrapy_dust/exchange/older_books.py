@@ -24,6 +24,7 @@ def migrated(path: str, content: bytes) -> Document | None:
 
 
 def _migrated(path: str, content: bytes) -> Document | None:
+    """The book in *content* in today's format, as `migrated` says. Errors have no path yet."""
     value = load_json(content)
     if not isinstance(value, dict) or value.get("format") not in OLDER:
         parse(path, content)
@@ -31,13 +32,14 @@ def _migrated(path: str, content: bytes) -> Document | None:
     for name, site in Block(value.get("sites"), "'sites'").rest().items():
         block = Block(site, f"site {name!r}")
         site["rules"] = [  # type: ignore[index]
-            _rule(rule, f"site {name!r}, rule {number}")
+            _migrated_rule(rule, f"site {name!r}, rule {number}")
             for number, rule in enumerate(block.items("rules"), start=1)
         ]
     return parse(path, dump_json(value | {"format": FORMAT}))
 
 
-def _rule(value: object, where: str) -> dict[str, Any]:
+def _migrated_rule(value: object, where: str) -> dict[str, Any]:
+    """A rule of an older book in today's format. *where*: for messages."""
     block = Block(value, where)
     block.take("id", None)
     kind = block.choice("kind", ("substring", "parameter", "edit"))

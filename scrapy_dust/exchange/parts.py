@@ -38,6 +38,7 @@ class Part:
         )
 
     def _rules(self, operation: Operation) -> list[Rule]:
+        """The rules that make the change *operation* in this part of the site, one for each of its guards."""
         return [Rule((operation,), (*guard, BY_AMPERSAND)) for guard in self.guards or ((),)]
 
 

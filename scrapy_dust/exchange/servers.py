@@ -46,7 +46,7 @@ def nginx(entries: Entries) -> Exported:
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     for place, site in enumerate(sorted(entries)):
-        found = _said(site, {site: entries[site]}, unsaid, _nginx_cannot)
+        found = _usable_expressions(site, {site: entries[site]}, unsaid, _nginx_cannot)
         if not found:
             continue
         name = re.sub(r"[^A-Za-z0-9]", "_", site) + f"_{place}"  # two sites may differ in a hyphen
@@ -68,7 +68,7 @@ def apache(entries: Entries) -> Exported:
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     for site in sorted(entries):
-        found = _said(site, {site: entries[site]}, unsaid, _apache_cannot)
+        found = _usable_expressions(site, {site: entries[site]}, unsaid, _apache_cannot)
         if not found:
             continue
         lines += [heading(site), _APACHE.format(site=site)]
@@ -83,9 +83,10 @@ def apache(entries: Entries) -> Exported:
     return Exported("\n".join(lines), tuple(unsaid))
 
 
-def _said(
+def _usable_expressions(
     site: str, entries: Entries, unsaid: list[Unsaid], cannot: Callable[[Expression], str]
 ) -> list[Expression]:
+    """The expressions that the server can use, in the order of their rules. Rules for which it *cannot* go to *unsaid*."""
     found: list[Expression] = []
     for _, entry in each_rule(entries):
         made = expressions_of(site, entry.rule)
@@ -103,22 +104,26 @@ def _with_rest(one: Expression) -> Expression:
 
 
 def _why_not(entry: Entry, made: tuple[Expression, ...], cannot: Callable[[Expression], str]) -> str:
+    """The reason why a server must not apply a rule as the expressions *made*; empty where it may."""
     if entry.evidence.unanswered:
         return "a URL that it leads to did not answer, so nobody may be sent there"
     return next((why for one in made if (why := cannot(one))), "")
 
 
 def _texts(replacement: tuple[Piece, ...]) -> str:
+    """The literal texts of a *replacement*, joined."""
     return "".join(piece for piece in replacement if isinstance(piece, str))
 
 
 def _nginx_cannot(one: Expression) -> str:
+    """The reason why nginx cannot use the expression; empty where it can."""
     if _is_unprintable(one):
         return "nginx has no such character in a map"
     return "nginx knows no $ but as a variable's" if "$" in _texts(one.replacement) else ""
 
 
 def _apache_cannot(one: Expression) -> str:
+    """The reason why Apache cannot use the expression; empty where it can."""
     if _is_unprintable(one) or '"' in one.pattern or re.search(r'[,"\s\]]', _texts(one.replacement)):
         return "Apache's RewriteRule has no such character in a flag"
     return "Apache reads ${ as a name" if "${" in one.pattern else ""

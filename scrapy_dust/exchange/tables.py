@@ -34,6 +34,7 @@ def export(entries: Entries) -> Exported:
 
 
 def _cells(rule: Rule) -> tuple[str, ...] | None:
+    """The cells that describe *rule*; None for a rule that the columns cannot describe."""
     if rule.dropped_parameter is not None:
         return "leave out", rule.dropped_parameter, "", "", "", "", ""
     if rule.fixed_value_operation is not None:
@@ -52,13 +53,14 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
         if "kind" not in (rows.fieldnames or ()):
             raise Damaged("the first line must name the columns, 'kind' among them")
         for row in rows:
-            _take(collected, {key: value or "" for key, value in row.items() if key}, rows.line_num)
+            _collect_row(collected, {key: value or "" for key, value in row.items() if key}, rows.line_num)
     except csv.Error as error:
         raise Damaged(f"line {rows.line_num} is no CSV ({error})") from None
     return collected.imported()
 
 
-def _take(collected: Collected, row: dict[str, str], line: int) -> None:
+def _collect_row(collected: Collected, row: dict[str, str], line: int) -> None:
+    """Collect the rule in a *row* of the table, which stands on this *line*."""
     what = f"line {line}"
     rule: Rule
     match row["kind"]:

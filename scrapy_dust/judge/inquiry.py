@@ -55,14 +55,14 @@ def inquire(
 ) -> Inquiry:
     """Judge the pair with as few fetches as possible: one if the log has the page of *url*, four at most.
 
-    A difference counts only if further fetches of both URLs confirm it, and if the site does not answer alike for a
-    URL that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*. *both_linked*:
-    a crawl meets both URLs. Then a page and a "not found" with status 200 are different: the page would be lost if
-    the other URL were fetched first, since nobody sees that fetch fail. *both_shown*: a crawl has got a page from
-    both URLs just now. Then the site's answer for a URL that cannot exist is no page only if the whole site gives it:
-    any name beside an item's page may show the item. *by_redirect*: the log has nothing but a redirect. A redirect counts if it comes again without cookies: some sites redirect by a cookie or by the page one
-    came from. *key*: gives the key of a URL by the rules in force and the rule on trial. Links to URLs of one key are
-    one link.
+    A difference counts only if further fetches of both URLs confirm it, and if the site does not answer alike for a URL
+    that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*. *both_linked*: a
+    crawl meets both URLs. Then a page and a "not found" with status 200 are different: the page would be lost if the
+    other URL were fetched first, since nobody sees that fetch fail. *both_shown*: a crawl has got a page from both URLs
+    just now. Then the site's answer for a URL that cannot exist is no page only if the whole site gives it: any name
+    beside an item's page may show the item. *by_redirect*: the log has nothing but a redirect. A redirect counts if it
+    comes again without cookies: some sites redirect by a cookie or by the page one came from. *key*: gives the key of a
+    URL by the rules in force and the rule on trial. Links to URLs of one key are one link.
     """
     if by_redirect:
         return (yield from _test_redirect(url, target, judge))

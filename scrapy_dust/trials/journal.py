@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from scrapy_dust.crawl_log.locks import is_same_file, take
+from scrapy_dust.crawl_log.locks import is_same_file, lock_alone
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page import SKETCH_VERSION, UNITS_VERSION
 from scrapy_dust.page.compare import Answer
@@ -111,7 +111,7 @@ class ProbeJournal:
     def _open(self, path: Path) -> int | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        if not take(descriptor) or not is_same_file(path, descriptor):
+        if not lock_alone(descriptor) or not is_same_file(path, descriptor):
             os.close(descriptor)
             return None
         if self._kept is not None:

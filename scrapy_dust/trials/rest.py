@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.circumstances import READ_BY_MINING, digest_of, made_by
+from scrapy_dust.engines.input_digests import READ_BY_MINING, digest_of, made_by
 from scrapy_dust.engines.local import trial_params
 from scrapy_dust.page.site_log import comparison_of
 from scrapy_dust.rule_book.book import RuleBook

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scrapy_dust.engines.circumstances import digest_of
 from scrapy_dust.engines.figures import Figures, figures_of
+from scrapy_dust.engines.input_digests import digest_of
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.memory import Keeping, Part

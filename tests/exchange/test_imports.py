@@ -8,7 +8,7 @@ import time
 import pytest
 
 from scrapy_dust.exchange import IMPORTS, imported
-from scrapy_dust.exchange.finite import MOST, texts_of
+from scrapy_dust.exchange.finite_expressions import MOST, texts_of
 from scrapy_dust.exchange.transfer import BY_AMPERSAND, NO_SITE, ExchangeError, name_left_out
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from scrapy_dust.commands.importing import heeding_ctrl_c
+from scrapy_dust.commands.ctrl_c import heeding_ctrl_c
 
 
 def test_ctrl_c_that_was_lost_within_the_block_ends_it():

@@ -1,10 +1,11 @@
 """Digests of all that the mining of a site depends on: with equal digests, mining would find the same again.
 
-A digest covers the site's log, record by record as merged; the settings that mining uses; and the code, with the versions of
-the libraries that it uses. It covers too much rather than too little: who changes a setting back and forth mines twice, and nobody
-gets the result of another log. (Edits depend on other sites, too. What those were asked is kept with the edits.)
+A digest covers the site's log, record by record as merged; the settings that mining uses; and the code, with the
+versions of the libraries that it uses. It covers too much rather than too little: who changes a setting back and forth
+mines twice, and nobody gets the result of another log. (Edits depend on other sites, too. The questions that other
+sites answered are kept with the edits.)
 
-Another digest covers the records of a site as they came. It takes no reading of their contents.
+Another digest covers the records of a site as they came, so that their contents need not be read for it.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ class Circumstances:
     def key(self, site: str, log: SiteLog) -> str:
         """The digest for *site* with this *log*."""
         redirects, failures = list(log.redirects.items()), sorted(log.failures)
-        return digest_of([self.common, site, *_said(log.pages, _of_page), redirects, failures])
+        return digest_of([self.common, site, *_by_columns(log.pages, _of_page), redirects, failures])
 
     def key_of_visits(self, site: str, visits: Sequence[Visit], share: float) -> str:
         """The digest for *site* with these records. Their order counts only for records of one URL."""
         in_order = sorted(visits, key=attrgetter("url"))
-        return digest_of([self.common, site, share, *_said(in_order, _of_visit)])
+        return digest_of([self.common, site, share, *_by_columns(in_order, _of_visit)])
 
 
 def circumstances_of(settings: DustSettings, *, redirects_count: bool) -> Circumstances:
@@ -73,7 +74,8 @@ def made_by() -> str:
     return digest_of([__version__, sys.version, unicodedata.unidata_version, np.__version__, *texts])
 
 
-def _said(rows: Sequence[object], columns: _Columns) -> Iterable[object]:
+def _by_columns(rows: Sequence[object], columns: _Columns) -> Iterable[object]:
+    """The values of *rows*, column by column; a column that has one value throughout gives this value once."""
     # Column by column, and of a column that says one thing only that: a record has seventeen, and most are alike.
     for begin in range(0, len(rows), _PAGES):
         some = rows[begin : begin + _PAGES]
@@ -84,11 +86,12 @@ def _said(rows: Sequence[object], columns: _Columns) -> Iterable[object]:
 
 
 def _plain(value: object) -> object:
+    """*value*; packed units as a tuple, which `repr` writes in full."""
     return (value.content, value.total, value.whole) if isinstance(value, PackedUnits) else value
 
 
 def digest_of(said: Iterable[object]) -> str:
-    """A digest of all that is *said*, in its order: of texts, numbers, None, and sequences of these."""
+    """A digest of all values *said*, in their order: of texts, numbers, None, and sequences of these."""
     digest = blake2b(digest_size=16)
     for one in said:
         # Of texts, numbers and None, the literal is unambiguous, and holds no line break.

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C while a command imports its packages."""
+"""Lets Ctrl-C end a command that is still importing its packages."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def heeding_ctrl_c() -> Iterator[None]:
     came = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        """Note that Ctrl-C came, and interrupt the program as Python does."""
         nonlocal came
         came = True
         signal.default_int_handler(number, frame)

@@ -1,4 +1,4 @@
-"""Collects the figures of each mined site while it is handed to its trials, so that the site's log can be freed."""
+"""The figures of each mined site, collected while the site goes to its trials, so that the site's log can be freed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(slots=True)
-class Passing:
-    """The figures of the sites that have passed. *holds*: the end of the run needs the sites themselves, too."""
+class CollectedFigures:
+    """The figures of the sites that have gone to their trials. *holds*: the end of the run needs the sites themselves,
+    too.
+    """
 
     clock: Laps
     holds: bool = False
     mined: list[Mined] = field(default_factory=list)
     figures: list[Figures] = field(default_factory=list)
 
-    def of(self, sites: Iterable[Mined]) -> Iterator[Mined]:
-        """The *sites*, one after the other. The time until the next one is asked for is that of trials."""
+    def collect(self, sites: Iterable[Mined]) -> Iterator[Mined]:
+        """The *sites*, one after the other, while their figures are collected. The time until the next one is asked for
+        is that of trials.
+        """
         for one in sites:
             self.clock.lap("mine")
             self.figures.append(figures_of(one))

@@ -32,6 +32,9 @@ def texts_of(pattern: str) -> tuple[str, ...] | None:
 
 
 def _alternatives(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
+    """The texts that the alternatives of *pattern* match from position *at* on, and the position behind them. *depth*:
+    of groups.
+    """
     if depth > 10:
         raise _Infinite
     found, at = _sequence(pattern, at, depth)
@@ -42,6 +45,7 @@ def _alternatives(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
 
 
 def _sequence(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
+    """The texts that a sequence of items in *pattern* matches from position *at* on, and the position behind it."""
     found = [""]
     while at < len(pattern) and pattern[at] not in "|)":
         item, at = _item(pattern, at, depth)
@@ -56,6 +60,7 @@ def _sequence(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
 
 
 def _item(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
+    """The texts that one item of *pattern* matches, such as a character or a group, and the position behind it."""
     char = pattern[at]
     if char == "(":
         begin = at + 3 if pattern.startswith("(?:", at) else at + 1
@@ -66,7 +71,7 @@ def _item(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
             raise _Infinite
         return found, at + 1
     if char == "[":
-        return _class(pattern, at + 1)
+        return _bracket_class(pattern, at + 1)
     if char == "\\":
         if pattern[at + 1] not in _PLAIN_ESCAPES:
             raise _Infinite
@@ -76,7 +81,8 @@ def _item(pattern: str, at: int, depth: int) -> tuple[list[str], int]:
     return [char], at + 1
 
 
-def _class(pattern: str, at: int) -> tuple[list[str], int]:
+def _bracket_class(pattern: str, at: int) -> tuple[list[str], int]:
+    """The characters of the class in brackets whose inside begins at position *at*, and the position behind it."""
     if pattern[at] in "^]":
         raise _Infinite
     found: list[str] = []
@@ -95,6 +101,7 @@ def _class(pattern: str, at: int) -> tuple[list[str], int]:
 
 
 def _few(found: list[str]) -> list[str]:
+    """*found*, unless there are too many texts to spell out: then `_Infinite` is raised."""
     if len(found) > MOST:
         raise _Infinite
     return found
