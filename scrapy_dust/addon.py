@@ -93,8 +93,8 @@ class Addon:
 
 
 def _wrap_configured_class(settings: BaseSettings, name: str, ours: type) -> None:
-    """Have the setting *name* name our class *ours*, and the fallback setting the class that was set before, which
-    *ours* wraps.
+    """Set our class *ours* as the setting *name*. The class that was set before goes into a fallback setting, by which
+    *ours* finds and wraps it.
     """
     underneath = setting_name(f"fallback_{name}")
     configured = settings.get(name)

@@ -62,7 +62,7 @@ class LiveReport:
         self.file.stop()
 
     def page(self) -> bytes:
-        """The bytes of the HTML page, as the crawl is now."""
+        """The HTML page that shows the crawl as it is now."""
         return html_of_live(self.live())
 
     def live(self) -> Live:
@@ -249,7 +249,7 @@ def _causes_with_counts(stats: dict[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def _names_by_kind(rules: dict[str, list[Rule]]) -> dict[Kind, list[tuple[str, list[str]]]]:
-    """The rules of all sites by their kind: the name of each in short, with its ids on the sites that have it."""
+    """The rules of all sites by their kind: the short name of each rule, with the ids that it has on its sites."""
     ids: dict[Rule, list[str]] = {}
     for site, of_site in rules.items():
         for rule in of_site:

@@ -19,7 +19,8 @@ _ADDRESS = re.compile(rf"{_BYTE}(?:\.{_BYTE}){{3}}", re.ASCII)
 
 
 def registrable(host: str) -> tuple[str, str] | None:
-    """The one label below the public suffix of *host*, which is in lower case, and the suffix.
+    """The label before the public suffix of *host*, which is in lower case, and the suffix: ``("shop", "co.uk")`` for
+    www.shop.co.uk.
 
     The label is empty if there is none; the suffix, if the list has none. None if *host* is an IP address.
     """
@@ -52,7 +53,7 @@ def _suffix_index(labels: list[str]) -> int:
 
 @cache
 def _suffix_table() -> dict[str, bool]:
-    """Public-suffix table: each ending of a public suffix, and whether it is itself one."""
+    """Each ending of a public suffix, with the answer whether that ending is a public suffix itself."""
     suffixes = set(_extractor().tlds)
     _extractor.cache_clear()
     table = dict.fromkeys(suffixes, True)

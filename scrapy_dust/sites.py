@@ -28,7 +28,7 @@ def site_of(url: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def _site_of_plain_netloc(netloc: str) -> str | None:
-    """The site of *netloc*, if no URL parser could read *netloc* in another way; else None."""
+    """The site of *netloc*, if it is spelled so plainly that all URL parsers agree on its host; else None."""
     return site_of_host(netloc.lower()) if _PLAIN.fullmatch(netloc) else None
 
 
@@ -45,7 +45,7 @@ def is_below(url: str, host: str) -> bool:
 
 
 def parsed_site_of(url: str) -> str | None:
-    """The same as `site_of` for any URL, at ten times the time."""
+    """The site of *url* in any spelling, by the standard library's parser, which takes ten times as long as `site_of`."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https"):

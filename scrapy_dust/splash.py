@@ -51,9 +51,11 @@ class SplashMiddleware(scrapy_splash.SplashMiddleware):  # type: ignore[misc]
     """Sends requests to Splash."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> Any:
+        """Process *request* as scrapy-splash does, for the crawl's spider if none is given."""
         return super().process_request(request, spider or self.crawler.spider)
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Any:
+        """Process *response* as scrapy-splash does, for the crawl's spider if none is given."""
         return super().process_response(request, response, spider or self.crawler.spider)
 
     def _get_slot_key(self, request_or_response: Request) -> str:
@@ -66,9 +68,11 @@ class SplashCookiesMiddleware(scrapy_splash.SplashCookiesMiddleware):  # type: i
     """Keeps cookies of Splash's sessions. scrapy-splash only names the spider in its own log messages."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> Any:
+        """Add the cookies of the session to *request*; no spider needs to be given."""
         return super().process_request(request, spider)
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Any:
+        """Keep the cookies that *response* sets in its session; no spider needs to be given."""
         return super().process_response(request, response, spider)
 
 

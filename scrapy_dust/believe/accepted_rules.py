@@ -114,7 +114,7 @@ class AcceptedRules:
         return found
 
     def is_proved(self, passed: PassedRule) -> bool:
-        """Whether the risk for URLs that nobody has seen is small enough. Rules that earlier logs proved stay proved."""
+        """Whether the risk for URLs that no log has shown is small enough. Rules that earlier logs proved stay proved."""
         return passed.candidate.accepted or passed.unseen <= self.max_risk
 
     def next_to_prove(self) -> Case | None:

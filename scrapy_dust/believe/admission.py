@@ -45,7 +45,7 @@ View = Callable[["Case"], Samples]
 
 @dataclass(slots=True, eq=False)
 class Case:
-    """The URLs that one rule merges in the log, and what is known of these merges."""
+    """The merges of one rule (URLs of the log that get the key of another URL by the rule), and what is known of them."""
 
     rule: Rule
     saves: int
@@ -139,7 +139,9 @@ class Case:
 
 
 def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
-    """The case of a *rule* that saves *saves* URLs. *merged*: the pairs that the rule merges, in the order to draw them."""
+    """The `Case` of a *rule* that saves *saves* URLs. *merged*: the pairs that the rule merges, in the order to draw
+    them.
+    """
     pairs = [pair for pair in merged if not pair.made_up]
     case = Case(rule, saves, len(pairs))
     case.made_up = [pair for pair in reversed(merged) if pair.made_up and not pair.looked_at]
@@ -155,7 +157,8 @@ def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
 
 
 def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Case.samples_now) -> list[Case]:
-    """The cases to admit: the best saving for its risk first, as long as no more than *allowed* URLs may be lost.
+    """The rules to put in force, as cases: the best saving for its risk first, as long as no more than *allowed* URLs
+    may be lost.
 
     *tried*: how many rules were put on trial to find these.
     """
@@ -167,8 +170,10 @@ def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Cas
 
 
 def numbers_to_admit(number: int) -> Iterator[int]:
-    """The numbers of rules that `admitted` tries to admit, from *number* down to 1: each of the first, then halves.
-    Bounds are wider where fewer rules are admitted.
+    """The numbers of rules that `admitted` tries to put in force, in this order: *number* and the next lower ones, then
+    halves.
+
+    Bounds are wider where fewer rules are put in force.
     """
     yield from range(number, max(0, number - _STEPS), -1)
     number -= _STEPS
@@ -178,9 +183,10 @@ def numbers_to_admit(number: int) -> Iterator[int]:
 
 
 def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | None:
-    """The case of which a pair should be fetched now; None if no fetch would help, or outcomes are under way.
+    """The rule of which a pair should be fetched now, so that a rule can be put in force; None if no fetch would help,
+    or outcomes are under way.
 
-    The first case in line that is not admitted is helped by testing the weakest among it and those before it.
+    The first rule in line that is not in force is helped by testing the weakest among it and those before it.
     """
     soon = admitted(cases, allowed, tried, Case.samples_soon)
     at_best = admitted(cases, allowed, tried, Case.samples_at_best)
@@ -192,7 +198,9 @@ def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | N
 
 
 def doubt_for(taken: int, tried: int) -> float:
-    """The error probability for each bound, so that 95 % of the bounds stated hold."""
+    """The error probability for each bound, so that 95 % of the bounds stated hold. *taken* of *tried* rules are put in
+    force.
+    """
     return DOUBT * min(1.0, max(taken, 1) / max(tried, 1))
 
 
@@ -208,11 +216,11 @@ def _cases_within_loss(cases: Sequence[Case], allowed: float, doubt: float, view
 
 
 def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.samples_now) -> int:
-    """Upper bound of how many URLs of the log all these rules together suppress wrongly."""
+    """Upper bound of the number of the log's URLs that all these rules together suppress wrongly."""
     return most_wrong_together((sample for case in cases for sample in view(case)), doubt)
 
 
 def bounds_of(case: Case, unseen: float, taken: int, tried: int) -> Bounds:
-    """How much *case* may lose. *unseen*: the result of `unseen_bound`."""
+    """Upper bounds of what the rule of *case* may lose. *unseen*: the result of `unseen_bound`."""
     wrong = lost_together([case], doubt_for(taken, tried))
     return Bounds(case.merges, case.unproved, wrong, unseen)

@@ -62,6 +62,8 @@ class Probe:
 
 @dataclass(slots=True)
 class _OnTrial:
+    """The rule on trial, the candidate that it belongs to, and the URLs that it moves to other keys."""
+
     rule: Rule
     candidate: Candidate
     trial: Trial
@@ -156,7 +158,9 @@ class Campaign:
 
     @property
     def decisions(self) -> list[Decision]:
-        """How the trials ended if nothing more is learned: rules that passed and are not admitted are on probation."""
+        """The results of the trials if nothing more is learned: rules that passed and may not be in force are on
+        probation.
+        """
         if self._told is None:
             cases, tried = self._cases_in_force(), self.decided
             taken = {
@@ -174,7 +178,7 @@ class Campaign:
         return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
 
     def key_with(self, rule: Rule) -> Callable[[str], str]:
-        """The key function under the rules accepted so far and *rule*."""
+        """The function that gives a URL its key by the rules accepted so far and *rule*."""
         return self._canonizer_with(rule).canonize
 
     @property
@@ -195,8 +199,8 @@ class Campaign:
         return probe
 
     def _choose_probe(self) -> Probe | None:
-        """The next pair to fetch: of the rule on trial; after all trials, of a rule that keeps others from being
-        admitted.
+        """The next pair to fetch: for the rule on trial; after all trials, for a rule that keeps others from coming
+        into force.
         """
         while self._current is not None or self._open_next():
             assert self._current is not None
@@ -299,7 +303,7 @@ class Campaign:
         return params_for_log_only(params, candidate, rule, pairs, saves, elsewhere)
 
     def _log_believes(self, current: _OnTrial) -> bool:
-        """Whether the log alone would accept the rule, whose fetches showed too little."""
+        """Whether the log alone would accept the rule on trial, of which fetches showed too little."""
         if current.trial.tally.contradictions:
             return False
         params = replace(self._params, doubt=self._params.doubt / current.candidate.tries)
@@ -388,7 +392,7 @@ class Campaign:
         self._forget_conclusions()
 
     def _blocking_case(self) -> Case | None:
-        """The rule that keeps others from being admitted: a pair of it should be fetched next."""
+        """The rule that keeps others from coming into force: a pair of it should be fetched next."""
         if self._params.log_only or not self._trials_over:
             return None
         if self._weakest is None:
@@ -446,6 +450,7 @@ class Campaign:
         )
 
     def _urls_by_key(self, rules: Sequence[Rule]) -> KeyedUrls:
+        """The URLs of the log by the keys that *rules* give them."""
         return KeyedUrls(self._evidence, self._canonizer_for(rules), self._index, self._poll)
 
     def _pairs_to_test(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
@@ -459,7 +464,7 @@ class Campaign:
         ]
 
     def _decision(self, rule: Rule, bounds: Bounds | None) -> Decision:
-        """The decision on a rule that passed; with *bounds* if it is admitted too."""
+        """The decision on a rule that passed its trial; with *bounds* if the rule is in force too."""
         passed = self._passed[rule]
         stays = Verdict.UNDECIDED if passed.candidate.accepted else Verdict.PROBATION
         verdict = stays if bounds is None else Verdict.VALID

@@ -21,7 +21,7 @@ from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import Page, SiteLog, page_behind
 from scrapy_dust.visits.strata import template_of
-from scrapy_dust.visits.templates import template_hashes
+from scrapy_dust.visits.template_hashes import template_hashes
 
 
 class LogEvidence:
@@ -46,7 +46,7 @@ class LogEvidence:
         return self._pages.get(url) or page_behind(url, self._pages, self._redirects)
 
     def digest(self, url: str) -> str | None:
-        """The text digest of *url*, if the log has a reliable one."""
+        """The digest of the text that *url* shows, if the log has one and the text does not change."""
         page = self.page_of(url)
         return None if page is None or page.volatile else page.exact
 
@@ -191,4 +191,5 @@ def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | Non
 
 
 def _canonical_url(page: Page) -> str:
+    """The URL that *page* declares as canonical; without one, its own."""
     return page.canonical or page.url

@@ -50,12 +50,12 @@ class LiteralParams:
 
     @property
     def needed(self) -> int:
-        """Examples that make a rule valid: (1 − ε)N at least."""
+        """The number of examples that make a rule valid: (1 − ε)N at least."""
         return max(1, math.ceil((1 - Fraction(str(self.threshold))) * self.count))
 
     @property
     def too_many(self) -> int:
-        """Counterexamples that refute a rule: εN at least."""
+        """The number of counterexamples that refute a rule: εN at least."""
         return max(1, math.ceil(Fraction(str(self.threshold)) * self.count))
 
 
@@ -85,6 +85,7 @@ class LiteralTrial:
 
     @property
     def _counterexamples(self) -> int:
+        """The number of pairs that were different, or whose target does not answer."""
         return self._outcomes[Outcome.DIFFERENT] + self._outcomes[Outcome.UNFETCHABLE]
 
     def next_pair(self) -> Pair | None:
@@ -242,6 +243,7 @@ class LiteralCampaign:
         return False
 
     def _start_trial(self, candidate: Candidate, rule: Rule) -> None:
+        """Put *rule*, a rule of *candidate*, on trial."""
         changed = self._changed_urls(rule)
         trial = LiteralTrial(self._drawn(rule, changed), self.params, self._known)
         saves = sum(target in self._urls for target in changed.values())

@@ -149,7 +149,9 @@ class KeysOnTrial:
         self._some: dict[tuple[int, ...], Canonizer] = {}
 
     def forms(self, url: str) -> list[tuple[str, tuple[Rule, ...]]]:
-        """The keys of *url*, each with the rules on trial that make it. The first key is by rules in force alone."""
+        """The keys of *url* if rules on probation were in force, each with the rules that make it. The first key is by
+        rules in force alone.
+        """
         form, working, _ = self._all.key_and_rules(url)
         on = tuple(rule for rule in working if id(rule) in self._by_id)
         base = form if not on else self._canonizer_with(()).canonize(url)

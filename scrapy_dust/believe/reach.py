@@ -46,7 +46,9 @@ _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[
 
 
 def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
-    """The aspects of *url*, which *rule* changes: of the changed URL, and of the values that the rule removes."""
+    """The aspects (labels that describe a URL) of *url*, which *rule* changes: its part of the site, the length of its
+    numbers, and the kind of each value that *rule* removes.
+    """
     applied = rule.apply(url)
     form = _ID.sub("*", applied)
     _, _, beyond = form.partition("://")
@@ -396,14 +398,14 @@ def _shown_for_longer(aspect: str, shown: Shown) -> int:
 
 
 def _group_of(aspect: str) -> str:
-    """The beginning that *aspect* has in common with all alternatives to it: aspects of the same part of a URL, or the
-    same removed value.
+    """The beginning of *aspect*, which says what it is about, without the value: aspects with one beginning are
+    alternatives.
     """
     return aspect.partition(":" if aspect.startswith("of ") else " ")[0]
 
 
 def _is_common(aspect: str) -> bool:
-    """Whether *aspect* is about values of several pages."""
+    """Whether *aspect* is about values that several pages have."""
     return aspect.startswith(COMMON)
 
 

@@ -185,7 +185,7 @@ class Trial:
 
     @property
     def texts(self) -> Counter[str]:
-        """The number of pairs with equal pages, by the text that the pages show."""
+        """How many pairs with equal pages show each text, by the digest of the text."""
         return self._contents
 
     @property

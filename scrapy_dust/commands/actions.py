@@ -97,7 +97,7 @@ class Action(NamedTuple):
     options: tuple[str, ...] = ()  #: that it takes, of those that only some actions take
 
     def takes(self, count: int) -> bool:
-        """Whether *count* arguments may stand after its name."""
+        """Whether *count* arguments may stand after the action's name."""
         least = bool(self.syntax) and not self.syntax.startswith("[")
         return least <= count and (self.syntax.endswith(("...", "...]")) or count <= bool(self.syntax))
 

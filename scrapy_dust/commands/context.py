@@ -66,7 +66,7 @@ class Context:
         update(self.paths[0], change)
 
     def named(self, book: RuleBook, wanted: str) -> Sequence[Found]:
-        """The entry with this id. Raises `RuleBookError` where there is none."""
+        """The rules with the id *wanted*, each with its site. Raises `RuleBookError` where there is none."""
         found = book.find(wanted)
         if not found:
             where = ", ".join(self.paths) or "DUST_RULES"

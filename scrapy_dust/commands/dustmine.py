@@ -86,7 +86,7 @@ class Command(DustCommand):
     def prepared(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> Callable[[], None]:
         """The run of mining that was typed, ready to start."""
         with heeding_ctrl_c():
-            from scrapy_dust.commands.jobs import job_of  # noqa: PLC0415
+            from scrapy_dust.commands.mining_options import job_of  # noqa: PLC0415
 
         assert self.settings is not None
         return job_of(self.settings, args, opts).run

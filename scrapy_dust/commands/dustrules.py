@@ -75,7 +75,7 @@ class Command(ActionCommand):
         "volatile": Action(
             "[SITE]",
             "the places of pages that change at each fetch, and so do not count in comparisons",
-            "volatile:volatile",
+            "volatile_places:volatile",
         ),
         "export": Action(
             "FORMAT",

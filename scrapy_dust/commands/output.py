@@ -38,8 +38,8 @@ def unchanged_in_pipes(text: str) -> str:
 def stop_output(command: str, error: OSError) -> None:
     """Print that stdout failed, or the file that *error* names, and write no more to stdout.
 
-    A pipe that was closed, as by ``head``, is no failure: its reader has seen enough. Python must not try to write
-    the rest when it exits.
+    A pipe that was closed, as by ``head``, is no failure: its reader has seen enough. Python must not try to write the
+    rest when it exits.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.filename is not None:

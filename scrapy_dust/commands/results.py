@@ -158,6 +158,7 @@ _LEGEND = (
 
 
 def _print_valid(valid: Sequence[tuple[str, Decision]]) -> None:
+    """Print the table of the valid rules, if there are any."""
     if valid:
         rows = [_decision_row(site, decision) for site, decision in valid]
         print(table(_HEADS, rows, right=set(range(3, len(_HEADS))), spare=[6, 5, 4]))
@@ -165,6 +166,7 @@ def _print_valid(valid: Sequence[tuple[str, Decision]]) -> None:
 
 
 def _print_refuted(refuted: Sequence[tuple[str, Decision]]) -> None:
+    """Print the table of the first refuted rules, if there are any."""
     if refuted:
         rows = [
             [rule_id(site, one.rule), site, str(one.rule), str(one.tally.contradictions), f"pages {one.why}"]

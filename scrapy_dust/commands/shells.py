@@ -76,7 +76,7 @@ complete -F _scrapy_dust scrapy
 
 
 def bash() -> str:
-    """The script for bash."""
+    """The script by which bash completes our commands."""
     commands = offered()
     arguments = []
     for one in commands:
@@ -164,7 +164,7 @@ compdef _scrapy_dust scrapy
 
 
 def zsh() -> str:
-    """The script for zsh."""
+    """The script by which zsh completes our commands."""
     commands = offered()
     parts = {
         "@OURS@": " ".join(_quoted(f"{one.name}:{one.said}") for one in commands),
@@ -232,7 +232,7 @@ def _zsh_action(value: Value) -> str:
 
 
 def fish() -> str:
-    """The script for fish, which adds to the completions that fish has already."""
+    """The script by which fish completes our commands, added to the completions that fish has already."""
     lines = ["# Completion of scrapy-dust for fish: scrapy dustcompletion fish | source"]
     for one in offered():
         lines.append(_fish_line("__fish_use_subcommand", "-f", "-a", one.name, "-d", _fish_quoted(one.said)))
@@ -287,6 +287,7 @@ def _quoted(text: str) -> str:
 
 
 def _fish_quoted(text: str) -> str:
+    """*text* in single quotes, for fish."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

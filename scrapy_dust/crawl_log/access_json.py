@@ -125,7 +125,7 @@ def _headers(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _prefix_of(name: str) -> str:
-    """The prefix of the names in the object *name*."""
+    """The text to put before the names in the object *name* when all objects of a record become one."""
     plain = name.lower().translate(_DROPPED)
     return plain if plain.endswith("headers") else ""
 

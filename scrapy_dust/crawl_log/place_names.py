@@ -1,7 +1,7 @@
-"""Names of places, by which a verdict says where two pages differ.
+"""Names of the places on pages (the tags around a text, say), by which a verdict says where two pages differ.
 
-A log tells the name of a place once in each file, with the second page that has such a place: half of all places are
-on one page only.
+A log tells the name of a place once in each file, with the second page that has such a place: half of all places are on
+one page only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Naming:
         self._told: set[int] = set()
 
     def new_names(self, names: Mapping[int, str]) -> str:
-        """The new ones among *names*, as text for the field ``log_places``: a line for each place and its name."""
+        """The new ones among *names*, as text for the field ``places``: a line for each place and its name."""
         again = names.keys() & self._seen
         new = sorted(again - self._told)[: MAX_NAMES - len(self._told)]
         self._told.update(new)
@@ -31,7 +31,7 @@ class Naming:
 
 
 def names_in(said: str) -> dict[int, str]:
-    """The names of places in the text of a field ``log_places``; all else is ignored."""
+    """The names of places in the text of a field ``places``; all else is ignored."""
     found: dict[int, str] = {}
     for line in said.splitlines():
         place, _, name = line.partition(" ")

@@ -102,10 +102,10 @@ def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: d
 def record_of_taken(
     url: str, status: int, taken: Record, nothing: str | None, *, fetched_at: datetime
 ) -> Record:
-    """A record of what a callback took from the page at *url*, or of the reason why it took nothing. The
-    answer has a record of its own.
+    """A record of what a callback took from the page at *url*, or of the reason why it took nothing.
 
-    *taken*: ``units``, each a place times 2**32 and a value, and ``log_names`` of the places, until `with_taken_packed`.
+    The answer has a record of its own. *taken*: ``units``, each a place times 2**32 and a value, and ``names`` of the
+    places, until `with_taken_packed`.
     """
     return _without_unknown(
         {"url": url, "status": status, "fetched_at": _utc_time(fetched_at)},

@@ -68,6 +68,7 @@ def _files_over_limits(crawls: dict[str, list[Log]], keep: Keep, now: datetime) 
 
 
 def _size_of(file: Log) -> int:
+    """The bytes of *file*; 0 if it is gone."""
     with suppress(OSError):
         return file.stat().st_size if isinstance(file, Path) else file.size()
     return 0

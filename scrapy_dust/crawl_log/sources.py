@@ -32,7 +32,7 @@ COMPRESSED = re.compile(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read."""
+    """A log file to read, and whether the user named it."""
 
     path: Path | RemoteFile
     named: bool  #: by the user, and not only found in a folder

@@ -62,6 +62,7 @@ class CrawlLogWriter:
         self._file.close()
 
     def _last_byte(self) -> bytes:
+        """The last byte of the file: a line break, unless the last line is incomplete."""
         self._file.seek(-1, os.SEEK_END)
         return self._file.read(1)
 

@@ -36,7 +36,7 @@ class Figures:
 
 
 def figures_of(mined: Mined) -> Figures:
-    """The numbers of *mined*."""
+    """The numbers to print of a mined site."""
     return Figures(
         mined.site,
         len(mined.log.pages),

@@ -14,8 +14,8 @@ from scrapy_dust.believe.candidates import Candidate, candidates_of
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import TrialParams
-from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
+from scrapy_dust.engines.results_as_bytes import Ruled
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites
 from scrapy_dust.propose.dustbuster.elimination import Elimination, EliminationParams, eliminate_in_sites
 from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules_read, rules_written
 from scrapy_dust.engines.input_digests import Circumstances, circumstances_of
+from scrapy_dust.engines.kept_results import FILE, Memory, Part
 from scrapy_dust.engines.local import Known, Mined
-from scrapy_dust.engines.memory import FILE, Memory, Part
+from scrapy_dust.engines.results_as_bytes import Ruled, edits_read, edits_written, rules_read, rules_written
 from scrapy_dust.propose.edits.edit_detection import Detected
 from scrapy_dust.propose.edits.pooling import Answers, Pool
 from scrapy_dust.settings import DustSettings
@@ -29,7 +29,9 @@ class Remembered:
     circumstances: Circumstances
 
     def of(self, site: str, log: SiteLog, pool: Pool) -> Known:
-        """The results of an earlier run for *site* with exactly this *log*. *pool*: the evidence of the other sites."""
+        """The results of earlier runs for *site*, if they are for exactly this *log*. *pool*: the evidence of the other
+        sites.
+        """
         key = self.circumstances.key(site, log)
         found = self.memory.find(site, {"rules": key, "edits": key})
         rules = rules_read(found["rules"]) if "rules" in found else None

@@ -120,7 +120,9 @@ def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator
 
 
 def small_sites_together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
-    """Groups of neighbouring small sites, each to be mined at one go: starting costs more than mining one of them."""
+    """Groups of neighbouring small sites, each to be mined at one go: starting to mine costs more than mining a small
+    site.
+    """
     some: list[_Any] = []
     taken = 0
     for site in sites:

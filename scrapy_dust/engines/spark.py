@@ -196,6 +196,7 @@ def _chunks_of_tables(
     )
 
     def chunks(batches: Iterator[Any]) -> Iterator[Any]:
+        """The visits in the rows of *batches*, on a worker."""
         return tasks.chunks_of_rows(batches, files, layout, host)
 
     return rows.mapInArrow(chunks, tasks.CHUNKS)
@@ -210,6 +211,7 @@ def _chunks_of_lines(
     whole = session.read.format("binaryFile").load(list(paths)).select("path", "content")
 
     def chunks(batches: Iterator[Any]) -> Iterator[Any]:
+        """The visits in the files of *batches*, on a worker."""
         return tasks.chunks_of_files(batches, files, name, host)
 
     return whole.mapInArrow(chunks, tasks.CHUNKS)

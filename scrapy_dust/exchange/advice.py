@@ -52,6 +52,7 @@ def advice_of(site: str, entries: Iterable[Entry], spared: Mapping[Rule, int] | 
 
 
 def _remedy_for(entry: Entry) -> Remedy:
+    """The remedy that suits the rule of *entry*, the simplest one first."""
     rule = entry.rule
     if name_left_out(rule) is not None:
         return Remedy.CLEAN_PARAM

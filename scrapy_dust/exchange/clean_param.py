@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from scrapy_dust.exchange.headings import heading, lines_by_site
-from scrapy_dust.exchange.parts import Part, path_conditions
+from scrapy_dust.exchange.site_parts import Part, path_conditions
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 
 #: "The maximum length of the rule is 500 characters."

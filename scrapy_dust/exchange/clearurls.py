@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from scrapy_dust.exchange.finite_expressions import texts_of
-from scrapy_dust.exchange.parts import Part
+from scrapy_dust.exchange.site_parts import Part
 from scrapy_dust.exchange.transfer import Collected, Imported, whole_site
 from scrapy_dust.rules.strict_json import Block
 from scrapy_dust.sites import site_of_host

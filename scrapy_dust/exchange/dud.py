@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from scrapy_dust.exchange.parts import Part, part_of_pattern
+from scrapy_dust.exchange.site_parts import Part, part_of_pattern
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 from scrapy_dust.rules.paths import DropSlash
 from scrapy_dust.rules.rule import Rule

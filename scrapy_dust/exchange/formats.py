@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
-from scrapy_dust.exchange import clean_param, clearurls, dud, no_vary_search, nutch, servers, tables
+from scrapy_dust.exchange import clean_param, clearurls, csv_tables, dud, no_vary_search, nutch, servers
 from scrapy_dust.exchange.transfer import Collected, Entries, ExchangeError, Exported, Imported
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse
@@ -23,7 +23,7 @@ def _export_rule_book(entries: Entries) -> Exported:
 
 EXPORTS: Mapping[str, Callable[[Entries], Exported]] = {
     "json": _export_rule_book,
-    "csv": tables.export,
+    "csv": csv_tables.export,
     "dud": dud.export,
     "clean-param": clean_param.export,
     "no-vary-search": no_vary_search.export,
@@ -59,7 +59,7 @@ def _decoded(content: bytes) -> str:
 
 IMPORTS: Mapping[str, Callable[[str, bytes, Sites], Imported]] = {
     "json": _import_rule_book,
-    "csv": lambda path, content, sites: tables.read(_decoded(content), sites),
+    "csv": lambda path, content, sites: csv_tables.read(_decoded(content), sites),
     "dud": lambda path, content, sites: dud.read(load_json(content), sites),
     "clearurls": lambda path, content, sites: clearurls.read(load_json(content), sites),
     "clean-param": lambda path, content, sites: clean_param.read(_decoded(content), sites),

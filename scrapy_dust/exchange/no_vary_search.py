@@ -9,7 +9,7 @@ import re
 from urllib.parse import quote, unquote_plus
 
 from scrapy_dust.exchange.headings import heading, lines_by_site
-from scrapy_dust.exchange.parts import Part
+from scrapy_dust.exchange.site_parts import Part
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 from scrapy_dust.rules.rule import Rule
 

@@ -53,6 +53,7 @@ def export(entries: Entries) -> Exported:
 
 
 def _xml_element(one: Expression) -> str:
+    """The element of the XML file that holds one expression."""
     pattern, replacement = escape(one.pattern), escape(java_replacement(one.replacement))
     return f"<regex>\n  <pattern>{pattern}</pattern>\n  <substitution>{replacement}</substitution>\n</regex>"
 

@@ -130,9 +130,11 @@ def _apache_cannot(one: Expression) -> str:
 
 
 def _is_unprintable(one: Expression) -> bool:
+    """Whether the expression has a character that cannot be printed."""
     return any(not char.isprintable() for char in one.pattern + _texts(one.replacement))
 
 
 def _in_quotes(text: str) -> str:
+    """*text* as nginx reads it between double quotes."""
     # nginx takes the backslash away from these alone, and leaves \. as it is.
     return re.sub(r'\\(?=[\\"\'trn])|(?=")', lambda match: "\\" + match[0], text)

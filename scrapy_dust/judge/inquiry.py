@@ -254,4 +254,5 @@ def _ask_again(page: Fetched, known: Known | None, judge: Judge) -> Generator[As
 
 
 def _finding_of(verdict: Verdict) -> Finding:
+    """The finding that a verdict of the judge leads to."""
     return Finding(_OUTCOMES[verdict.same], verdict.why)

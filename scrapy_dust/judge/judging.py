@@ -1,6 +1,6 @@
-"""Knows a site while its URLs are compared, and recognises its answers that are no pages.
+"""Compares answers of one site by all that is known of the site, and recognises answers that are no pages.
 
-`page/compare.py` says whether two pages are one. A judge adds what only fetches tell:
+`page/compare.py` says whether two pages are one. A judge adds the knowledge that only fetches give:
 
 - the site's answer for a URL that cannot exist is no page: it proves nothing about a rule. Nor does one answer that the
   site suddenly gives where the log has different pages: a login, a consent page, a captcha;
@@ -221,7 +221,7 @@ class Judge:
         return page.shown is None or _EMPTY in page.marks or self.shows_nothing(page.shown)
 
     def shows_nothing(self, shown: Answer) -> bool:
-        """Whether *shown* is empty, or the site shows the same for URLs that cannot exist."""
+        """Whether *shown* has no content, or the site shows the same for URLs that cannot exist."""
         if not len(shown.units) or shown.units.total in self._nothing:
             return True
         return any(
@@ -320,7 +320,9 @@ class Judge:
         return None if self._then_and_now.explain(known, known_target, *only) else verdict
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
-        """Whether *page* seems to stand in front of the page that was requested, or to have replaced it."""
+        """Whether *page* seems to stand in front of the page that was asked for, such as a login, or to have replaced
+        it. *known*: what the log has of the URL.
+        """
         resembles = self.resembles(page, known)
         return not resembles and (resembles is False or self.is_marked(page))
 

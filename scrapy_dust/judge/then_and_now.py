@@ -63,8 +63,9 @@ class ThenAndNow:
         )
 
     def _explains(self, difference: Difference, now: UnitSet, other: UnitSet, *, is_older: bool) -> bool:
-        """Whether the page showed *difference* in the log and has changed since. *now*: the page as fetched. *other*:
-        the other URL's page in the log, which *is_older* if it came first.
+        """Whether the page showed *difference* when it was logged and has changed since. *now*: the page as fetched.
+        *other*: the other URL's page in the log. *is_older*: the answer with *difference* came before that of the other
+        URL.
         """
         here, there = (units[places_of(units) == np.uint64(difference.place)] for units in (now, other))
         unit = np.uint64(difference.place << 32 | difference.value)

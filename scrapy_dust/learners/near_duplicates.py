@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
-from scrapy_dust.visits.templates import template_hashes
+from scrapy_dust.visits.template_hashes import template_hashes
 
 _FULL = 4  #: hashes of a sketch, below which only equal texts are one content
 _OWN = 2  #: of them that no template explains

@@ -21,9 +21,9 @@ from scrapy_dust.believe.paper_validation import Draw, LiteralCampaign, LiteralP
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.figures import figures_of
 from scrapy_dust.engines.gathering import Shelved, records_of
+from scrapy_dust.engines.kept_results import Keeping
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, evidence_of, mine_log, trial_params
-from scrapy_dust.engines.memory import Keeping
 from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError

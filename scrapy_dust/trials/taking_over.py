@@ -20,9 +20,9 @@ from pathlib import Path
 
 from scrapy_dust.engines.figures import Figures, figures_of
 from scrapy_dust.engines.input_digests import digest_of
+from scrapy_dust.engines.kept_results import Keeping, Part
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.engines.memory import Keeping, Part
 from scrapy_dust.engines.remembering import Remembered, is_told_the_same, remembered_in
 from scrapy_dust.engines.side_by_side import Site
 from scrapy_dust.page.places import Names

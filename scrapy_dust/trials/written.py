@@ -11,7 +11,7 @@ from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.unseen_loss import Witnesses
 from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.engines.figures import Figures
-from scrapy_dust.engines.findings import UNREADABLE, packed, tuples, unpacked
+from scrapy_dust.engines.results_as_bytes import UNREADABLE, packed, tuples, unpacked
 from scrapy_dust.propose.edits import pooling
 from scrapy_dust.propose.edits.pooling import Answers, Tallies
 from scrapy_dust.rules.json_rules import content_of, rule_from

@@ -114,6 +114,7 @@ class Parts(NamedTuple):
         """The URL with the values of its path parameters changed by *change*; None leaves a parameter out."""
 
         def changed(match: re.Match[str]) -> str:
+            """The text of one parameter after *change*; empty if it is left out."""
             value = change(match[1], match[2])
             return "" if value is None else f";{match[1]}={value}"
 

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_dust.engines.input_digests import READ_BY_MINING, circumstances_of
+from scrapy_dust.engines.kept_results import FILE, Memory, Part
 from scrapy_dust.engines.local import Mined, mine_log
-from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.engines.side_by_side import WORTH
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.propose.edits.pooling import Tally

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from benchmarks import shops
 from scrapy_dust.crawl_log.visit_fields import visit_of
 from scrapy_dust.engines.input_digests import READ_BY_MINING
-from scrapy_dust.engines.memory import FILE
+from scrapy_dust.engines.kept_results import FILE
 from scrapy_dust.page.places import Kind, place_of
 from scrapy_dust.page.units import pack, units_of
 from scrapy_dust.rule_book.book import RuleBook

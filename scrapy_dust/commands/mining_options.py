@@ -1,4 +1,4 @@
-"""The run of ``scrapy dustmine`` that its options ask for."""
+"""Turns the options of ``scrapy dustmine`` into the run that they ask for."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import Page, SiteLog
-from scrapy_dust.visits.templates import template_hashes
+from scrapy_dust.visits.template_hashes import template_hashes
 
 
 def site(*sketches):
