@@ -43,13 +43,15 @@ class PassedRule:
             self.texts[pair.content or content or pair.url] += 1
 
     def take_pairs(self, pairs: Sequence[Pair]) -> None:
-        """Take *pairs* that the rule merges beside other rules; those that are known to be the same are evidence."""
+        """Count *pairs*, which the rule merges beside other rules, as evidence, as far as they are known to be the
+        same.
+        """
         if all(pair.known is not Outcome.DIFFERENT for pair in pairs):
             self.texts |= Counter(pair.content or pair.url for pair in pairs if pair.known is Outcome.SAME)
 
     @property
     def may_be_proved(self) -> bool:
-        """Whether pairs are left to fetch, and most URLs that the rule makes up exist."""
+        """Whether more fetches could prove the rule: pairs are left, and most URLs that the rule makes up exist."""
         if self.case.left:
             return self.case.can_be_asked
         total = self.total

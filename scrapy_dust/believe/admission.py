@@ -63,7 +63,7 @@ class Case:
 
     @property
     def unproved(self) -> int:
-        """How many merges are not proved."""
+        """The number of merges (URLs that get another URL's key) that no log and no fetch has shown to be right."""
         return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
 
     def samples_now(self) -> Samples:

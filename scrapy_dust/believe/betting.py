@@ -142,7 +142,9 @@ def _evidence(sample: Sample) -> Floats:
 
 
 def _likelihood(wrong: npt.NDArray[Any], sample: Sample) -> Floats:
-    """The logarithm of the probability of the sample, draw by draw, but for a factor that they share."""
+    """For each number of *wrong* things in the population, the logarithm of the probability to draw *sample*, but for a
+    factor that all share.
+    """
     tested = wrong.astype(np.int64)
     right = sample.population - tested
     possible = (tested >= sample.wrong) & (right >= sample.looked - sample.wrong)

@@ -371,7 +371,7 @@ class Campaign:
         return found
 
     def _accept_passed(self, current: _OnTrial) -> None:
-        """Accept a rule that passed its trial: trials of later rules build on it, until it falls."""
+        """Accept a rule that passed its trial: trials of later rules build on it, until pages contradict it."""
         assert self._classes is not None
         merged = self._pairs_to_test(self._classes, current.rule, current.moved)
         case = case_of(current.rule, current.saves, merged)

@@ -182,7 +182,9 @@ def _are_rendered(here: Page | None, there: Page | None) -> bool:
 
 
 def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | None:
-    """An estimate from sizes, if the log has no contents."""
+    """The estimate of whether two pages are one, from sizes and titles, for a log without contents; None for any other
+    log.
+    """
     if any(page.text_digest or page.sketch for page in pages):
         return None
     by_url = {page.url: page for page in pages}

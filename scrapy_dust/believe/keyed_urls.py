@@ -96,7 +96,9 @@ class _AddedRule:
         self._ways: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
 
     def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
-        """The key that *url* has once the rule is added; None if it stays. *walk*: how *rules* change the URL so far."""
+        """The key that *url* has once the rule is added; None if the rule changes nothing. *walk*: how *rules* change
+        the URL so far.
+        """
         if walk is not None and walk.way is None:
             return self.canonizer.canonize(url)
         turn = self._changed_form(url, walk, rules)

@@ -165,7 +165,9 @@ def changed_urls(rule: Rule, url: str, other: str, explain: Explain = lambda url
 
 
 def reach_shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
-    """The reach of *rule* that *pairs* show: two URLs with the same content, and a name of the content."""
+    """How many contents confirm *rule*, by aspect of URLs (part of the site, kind of value). *pairs*: two URLs with the
+    same content, and a name of the content.
+    """
     found: _Bearing = {}
     common = CommonValues()
     for url, other, content in pairs:
@@ -205,7 +207,9 @@ def _add_common_values(found: _Bearing, content: Hashable, values: Iterable[tupl
 
 
 def reach_by_rule(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
-    """The reach of the rules of *canonizer*, as `change_of` names the rules. *contents*: the content that each URL shows."""
+    """How many contents confirm each rule of *canonizer*, by aspect of URLs, under the rule's `change_of`. *contents*:
+    the content that each URL shows.
+    """
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)

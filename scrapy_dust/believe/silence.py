@@ -40,7 +40,7 @@ class Silence:
             self._since[template] = 0
 
     def is_silent(self, url: str) -> bool:
-        """Whether no more URLs like *url* should be fetched."""
+        """Whether no more URLs like *url* should be fetched, since fetches of them have shown nothing."""
         return self._since[template_of(url)] >= _ENOUGH
 
     @property

@@ -24,7 +24,7 @@ class _WithExamples(ScrapyHelpFormatter):
     """Scrapy's formatter of help, which leaves the lines of examples as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """The *text* of the help; examples keep their lines."""
+        """The *text* broken into the lines of the help; examples keep the lines that they have."""
         return text if text.startswith("Examples") else super()._fill_text(text, width, indent)
 
 

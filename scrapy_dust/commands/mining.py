@@ -127,7 +127,7 @@ class Job:
             self._conclude(other or found, result, collected.mined, texts, progress, clock)
 
     def _print_found(self, sites: Iterator[Mined], progress: Progress, clock: Laps) -> None:
-        """Print what a phase before the last one has found."""
+        """Print the rules that phase 1 or 2 has found, where the user wants no more than that."""
         # What is only printed needs no log.
         mined = [without_log(one) for one in sites]
         clock.lap("mine")
@@ -453,7 +453,9 @@ class Job:
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
     ) -> tuple[list[Ended], Spent]:
-        """Try the rules with fetches. *over*: trials without; *texts* takes the words of fetched pages, for a report."""
+        """Try the rules with fetches. *over*: the trials that needed none; *texts* takes the words of fetched pages,
+        for a report.
+        """
         settings = self.settings
         if trials and not self._duration_is_accepted(progress):
             book, verdicts = self._load_book(), self._load_verdicts(progress)

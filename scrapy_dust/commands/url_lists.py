@@ -69,7 +69,7 @@ def _expectation(path: str, line: int, cells: list[str]) -> Expectation:
 
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
-    """The file as text from which every byte can be had again, UTF-8 or not."""
+    """The file as text, UTF-8 or not, from which its bytes can be made again."""
     try:
         if path == "-":
             yield io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", "surrogateescape")
@@ -81,6 +81,6 @@ def _opened(path: str) -> Iterator[TextIO]:
 
 
 def write_exactly() -> None:
-    """Have stdout write each byte as `_opened` has read it."""
+    """Have stdout write the very bytes from which `_opened` has made a text."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -46,7 +46,7 @@ class Body(NamedTuple):
 
 
 class Describer:
-    """A describer that completes the records of one log."""
+    """Completes the records of one log with the description of what each body shows."""
 
     def __init__(self, ignore: Sequence[str] | None = ()) -> None:
         self._ignore = ignore  #: CSS selectors of elements without units; None: no units

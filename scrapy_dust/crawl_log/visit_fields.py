@@ -94,7 +94,9 @@ def _known_units(units: PackedUnits | None, known: Known) -> PackedUnits | None:
 
 
 def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
-    """The units of *record*; None for units of another version."""
+    """The units (what a spider may take from a page) in the field *name*; None if there are none, or another version
+    made them.
+    """
     content = record.get(name)
     if content is None or content == "" or _whole_number(record, "units_version") != UNITS_VERSION:
         return None
@@ -138,7 +140,9 @@ def _whole_number(record: Mapping[str, object], name: str) -> int | None:
 
 
 def _number(value: object, name: str) -> int:
-    """The number in *value*, also from a string, or the float of a column with gaps. *name*: of the field."""
+    """The integer in *value*: a number, a string, or the float of a column with gaps. Raises `Unreadable`, which names
+    the field *name*.
+    """
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         try:
             number = float(value) if "." in str(value) else int(value)

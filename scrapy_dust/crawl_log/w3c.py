@@ -97,7 +97,9 @@ def _unquoted(value: str) -> str:
 
 
 def _take_out_host(said: dict[str, str]) -> None:
-    """The fields of a line with the host taken out of Imperva's ``cs-uri``, which has host and path."""
+    """Take the host, and a query, out of Imperva's ``cs-uri``, which has host and path; the fields in *said* are
+    changed.
+    """
     host, slash, path = said.get("target", "").partition("/")
     if slash and _HOST.fullmatch(host):
         said["host"], said["target"] = host, f"/{path}"

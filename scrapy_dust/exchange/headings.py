@@ -1,4 +1,4 @@
-"""Text formats without sites: a comment ``# site: example.org`` names the site of the lines below it."""
+"""Headings for text formats that name no site: a comment ``# site: example.org`` names the site of the lines below it."""
 
 from __future__ import annotations
 

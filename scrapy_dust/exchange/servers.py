@@ -86,7 +86,9 @@ def apache(entries: Entries) -> Exported:
 def _usable_expressions(
     site: str, entries: Entries, unsaid: list[Unsaid], cannot: Callable[[Expression], str]
 ) -> list[Expression]:
-    """The expressions that the server can use, in the order of their rules. Rules for which it *cannot* go to *unsaid*."""
+    """The expressions that the server can use, in the order of their rules; the other rules go to *unsaid*. *cannot*:
+    gives the reason why the server cannot use an expression, or an empty text.
+    """
     found: list[Expression] = []
     for _, entry in each_rule(entries):
         made = expressions_of(site, entry.rule)

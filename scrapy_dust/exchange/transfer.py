@@ -84,7 +84,7 @@ class Collected:
             self._rules[site, rule] = None
 
     def take_everywhere(self, rules: Iterable[Rule], what: str) -> None:
-        """Add *rules* for all sites."""
+        """Add *rules* for each of the sites. *what*: their text in the file."""
         if not self.sites:
             self.leave(what, NO_SITE)
         for rule in rules if self.sites else ():

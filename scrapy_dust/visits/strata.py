@@ -36,7 +36,7 @@ def template_of(url: str) -> str:
 
 
 def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
-    """*pairs* in the order to draw them: any beginning has its share of each path template. *salt* changes the order."""
+    """*pairs* in an order in which each beginning has its share of every path template. *salt* changes the order."""
     strata: dict[str, list[Pair]] = {}
     for pair in pairs:
         strata.setdefault(template_of(pair.url), []).append(pair)
