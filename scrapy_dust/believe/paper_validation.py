@@ -250,7 +250,9 @@ class LiteralCampaign:
         self._current = _OnTrial(rule, candidate, trial, saves)
 
     def _changed_urls(self, rule: Rule) -> dict[str, str]:
-        """The URLs of the test list that *rule* changes, with the result; without fetches, only those that the log can judge."""
+        """The URLs of the test list that *rule* changes, each with the changed URL; without fetches, only those that
+        the log can judge.
+        """
         having = self._index.names_touched(rule)
         urls = self._evidence.urls if having is None else sorted(having, key=self._place.__getitem__)
         changed = {url: target for url in urls if (target := rule.apply(url)) != url}

@@ -76,7 +76,7 @@ class Proof:
 
     @property
     def all_contents(self) -> dict[int, int]:
-        """All contents that confirmed the rule, alone or together with other rules."""
+        """All contents that confirmed the rule, alone or together with other rules, each with the number of its pairs."""
         if not self.together:
             return self.contents
         more = {content: self.contents.get(content, 0) + pairs for content, pairs in self.together.items()}

@@ -101,7 +101,9 @@ class CommonValues:
         self._rules: dict[int, Rule] = {}  #: so that the ids of rules stay theirs
 
     def common_values(self, rule: Rule, url: str, page: Hashable) -> set[tuple[str, int]]:
-        """The values, by aspect and hash, that *rule* removes from *url* of *page*, and that another page has had before."""
+        """The values (each an aspect and a hash) that *rule* removes from *url* of *page*, and that another page has
+        had before.
+        """
         self._rules[id(rule)] = rule
         values = [
             (
@@ -279,7 +281,9 @@ class Reach:
         return all(self._has_new_aspect(rule, change, aspects_of(rule, one)) for one in changed)
 
     def _common_values(self, rule: Rule, url: str, keeper: str) -> set[tuple[str, int]]:
-        """The values that *rule* removes from the two URLs of one class, and that URLs of other classes have as well."""
+        """The values (each an aspect and a hash) that *rule* removes from two URLs of one class, and that URLs of other
+        classes have as well.
+        """
         found = set[tuple[str, int]]()
         for one in (url, keeper):
             steps = self._explain(one)

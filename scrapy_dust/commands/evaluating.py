@@ -198,7 +198,9 @@ class Evaluation:
         )
 
     def _json(self, scores: Sequence[Score], field: str) -> dict[str, object]:
-        """The JSON object for one method, whose *scores* are one for each seed. *field*: the truth."""
+        """The JSON object for one method, whose *scores* are one for each seed. *field*: the field of the log that is
+        the truth.
+        """
         protocol = self.protocols[0]
         how = {
             "truth": field,

@@ -402,7 +402,11 @@ class Job:
         taking: TakingOver | None,
         progress: Progress,
     ) -> tuple[list[Ended], Spent]:
-        """Try the rules of each site by its log alone, as soon as the site is mined. Only a report needs logs after that."""
+        """Try the rules of each site by its log alone, as soon as the site is mined. Only a report needs logs after
+        that.
+
+        Returns the results of the trials, and how many fetches were spent: none.
+        """
         trials, interrupted = list[Ended](), False
         try:
             book, verdicts = self._load_book(), self._load_verdicts(progress)
@@ -453,8 +457,9 @@ class Job:
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
     ) -> tuple[list[Ended], Spent]:
-        """Try the rules with fetches. *over*: the trials that needed none; *texts* takes the words of fetched pages,
-        for a report.
+        """Try the rules with fetches. Returns the results of all trials, and how many fetches were spent.
+
+        *over*: the trials that needed none; *texts* takes the words of fetched pages, for a report.
         """
         settings = self.settings
         if trials and not self._duration_is_accepted(progress):

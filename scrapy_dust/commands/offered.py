@@ -75,7 +75,7 @@ def offered() -> tuple[Offered, ...]:
     return tuple(_command_named(name) for name in OURS)
 
 
-def others() -> tuple[str, ...]:
+def scrapy_commands() -> tuple[str, ...]:
     """The names of Scrapy's own commands."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(scrapy.commands.__path__)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scrapy_dust.commands.offered import Kind, Offered, Option, Value, offered, others, settings
+from scrapy_dust.commands.offered import Kind, Offered, Option, Value, offered, scrapy_commands, settings
 
 _BASH = r"""# Completion of scrapy-dust for bash. In ~/.bashrc: eval "$(scrapy dustcompletion bash)"
 if ! complete -p scrapy &>/dev/null && declare -F _completion_loader &>/dev/null; then
@@ -96,7 +96,7 @@ def bash() -> str:
     ]
     parts = {
         "@OURS@": _bash_lines(one.name for one in commands),
-        "@ALL@": _bash_lines([*(one.name for one in commands), *others()]),
+        "@ALL@": _bash_lines([*(one.name for one in commands), *scrapy_commands()]),
         "@COMMANDS@": "\n".join(map(_bash_command, commands)),
         "@VALUES@": "\n".join(values),
         "@ARGUMENTS@": "\n".join(arguments),
@@ -168,7 +168,7 @@ def zsh() -> str:
     commands = offered()
     parts = {
         "@OURS@": " ".join(_quoted(f"{one.name}:{one.said}") for one in commands),
-        "@OTHERS@": " ".join(others()),
+        "@OTHERS@": " ".join(scrapy_commands()),
         "@COMMANDS@": "\n".join(map(_zsh_command, commands)),
         "@SETTINGS@": " ".join(settings()),
     }

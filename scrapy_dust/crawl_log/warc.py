@@ -92,7 +92,7 @@ def _read_block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
 
 
 def words_in(path: Path | RemoteFile, wanted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-    """The first words of the *wanted* pages in an archive; none where the file is no archive."""
+    """The URL and the first words of each *wanted* page in an archive; none where the file is no archive."""
     with open_unpacked(path) as stream:
         line = stream.readline(_LONGEST_HEAD)
         while line and (_BEGINS.match(line) or not line.strip()):

@@ -54,7 +54,9 @@ class Memory:
     path: str
 
     def find(self, site: str, keys: Mapping[str, str]) -> dict[str, bytes]:
-        """The parts of the results for *site* with these keys; parts that are not known are left out."""
+        """The parts of the results for *site*, by their names, that were saved under these *keys*; other parts are left
+        out.
+        """
         if not Path(self.path).is_file():
             return {}
         uri = f"{Path(self.path).absolute().as_uri()}?mode=ro"

@@ -180,7 +180,7 @@ def _visits_by_site(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, li
 
 
 def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
-    """The results of `mine_sites` for all sites, the largest first, in the form of this machine's own results."""
+    """The findings about the logs, and the results of all sites, the largest first, from the *rows* of `mine_sites`."""
     seen, mined = Seen(), []
     for site, visits, content in rows:
         one = pickle.loads(zlib.decompress(content))  # noqa: S301  Ours.

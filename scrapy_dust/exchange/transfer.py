@@ -124,7 +124,9 @@ def each_rule(entries: Entries) -> Iterator[tuple[str, Entry]]:
 def names_by_site(
     entries: Entries, unsaid: list[Unsaid], why_not_substring: str
 ) -> dict[str, list[tuple[str, Entry]]]:
-    """The parameters to leave out, by site, for formats that can say nothing else. Other rules go to *unsaid*."""
+    """The parameters to leave out, each with its entry, by site, for formats that can say nothing else. Other rules go
+    to *unsaid*.
+    """
     names: dict[str, list[tuple[str, Entry]]] = {}
     for site, entry in each_rule(entries):
         name = name_left_out(entry.rule)
