@@ -19,7 +19,7 @@ from described import groups, meaning, schema_of
 from elements import ELEMENTS
 
 from scrapy_dust.believe.states import TABLE, Event, Status, after
-from scrapy_dust.commands.offered import offered
+from scrapy_dust.commands.declared_commands import offered
 from scrapy_dust.crawl import life
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.settings import PREFIX, DustSettings, setting_name

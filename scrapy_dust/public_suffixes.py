@@ -1,4 +1,4 @@
-"""The public suffixes of tldextract, kept as one table.
+"""Looks up the public suffix of a host (such as co.uk), in the list of tldextract, kept as one table.
 
 tldextract keeps them as a tree of 17,000 objects with a dict each. Python's garbage collector goes through all of
 these again and again: a fifth of its work in a crawl. Here the tree is made, turned into a list, and dropped. Hosts

@@ -1,4 +1,4 @@
-"""Lets somebody end a run: long computations call a function now and then that raises `Stopped`."""
+"""Lets somebody end a run: a long computation now and then calls a function, which raises `Stopped` to end it."""
 
 from __future__ import annotations
 

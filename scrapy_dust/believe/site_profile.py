@@ -1,4 +1,4 @@
-"""Whether a site still looks like the one from which its rules were learned, judged by its URLs alone.
+"""Tells whether a site still looks like the one from which its rules were learned, judged by its URLs alone.
 
 Canaries show that a rule has become false. They show nothing if a site has been rebuilt, so that no URL needs the
 rules any more, or its URLs have parameters that no log has: then the rules are not false, but out of date. A

@@ -1,4 +1,4 @@
-"""Whether a rule in force is still true, judged from a few of the URLs that it suppresses, as they come.
+"""Tells whether a rule in force is still true, judged from a few of the URLs that it suppresses, as they come.
 
 Each of these URLs is compared with the URL that was fetched instead. A rule that holds shows different pages for at
 most a share of ``DUST_MAX_LOSS`` of its URLs; when a site changes, the share grows from some moment on, nobody knows

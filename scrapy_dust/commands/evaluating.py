@@ -1,4 +1,4 @@
-"""The work of ``scrapy dusteval``: its options, the truth about a log, and its tables."""
+"""The work of ``scrapy dusteval``: it reads the options and the logs, compares methods, and prints tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a run of dustmine in a few sentences: the rules in force, the requests they save, the rules still open."""
+"""Sums up a run of dustmine in a few sentences: the rules in force, the requests they save, the rules still open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of ``scrapy dustmine`` on the screen: the rules, the decisions about them, and how long each phase took."""
+"""Prints the results of ``scrapy dustmine``: the rules, the decisions about them, and how long each phase took."""
 
 from __future__ import annotations
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scrapy_dust.commands.offered import Kind, Offered, Option, Value, offered, scrapy_commands, settings
+from scrapy_dust.commands.declared_commands import (
+    Kind,
+    Offered,
+    Option,
+    Value,
+    offered,
+    scrapy_commands,
+    settings,
+)
 
 _BASH = r"""# Completion of scrapy-dust for bash. In ~/.bashrc: eval "$(scrapy dustcompletion bash)"
 if ! complete -p scrapy &>/dev/null && declare -F _completion_loader &>/dev/null; then

@@ -1,4 +1,4 @@
-"""Plain tables, which fit the terminal and are complete elsewhere."""
+"""Lays out tables as text, which fit the terminal, and are complete in a file or a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Access logs that are JSON, one object a line: nginx with ``escape=json``, Caddy, Traefik, Cloudflare, Google Cloud.
+"""Reads JSON access logs, one object a line: nginx with ``escape=json``, Caddy, Traefik, Cloudflare, Google Cloud.
 
 No standard says how members are named, so the names in use are known here: case, ``_``, ``-`` and ``.`` do not count. The members of
 an object inside the line (Caddy's ``request``) count as the line's. Headers are an object of their own, whose name

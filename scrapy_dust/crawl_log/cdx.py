@@ -1,4 +1,5 @@
-"""Indexes of web archives: CDX with 11, 10 or 9 fields or as its header says, and CDXJ as pywb and Common Crawl write it.
+"""Reads indexes of web archives: CDX with 11, 10 or 9 fields or as its header says, and CDXJ as pywb and Common Crawl
+write it.
 
 An index has the digest of the payload, so equal contents are known. The length is that of the compressed record
 and no size of a page. A line of mime type ``warc/revisit`` says that the content was there before: its digest

@@ -1,4 +1,4 @@
-"""Heritrix's ``crawl.log``: one line for each URI that was tried.
+"""Reads Heritrix's ``crawl.log``: one line for each URI that was tried.
 
 Negative statuses are Heritrix's own: -1 to -49 say that no answer came; those below are of URIs that were not
 asked for (robots.txt, scope, quota). Sizes are those of the content, digests are its SHA-1.

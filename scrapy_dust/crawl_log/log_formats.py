@@ -1,4 +1,4 @@
-"""From the format strings of Apache's ``LogFormat`` and nginx's ``log_format`` to matchers of lines.
+"""Makes matchers of lines from the format strings of Apache's ``LogFormat`` and nginx's ``log_format``.
 
 A format becomes one pattern in which no part can be tried twice: each field ends at the first occurrence of
 the text that follows it in the format. So a line is matched, or not, in time linear in its length, whatever

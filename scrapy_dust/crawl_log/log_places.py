@@ -1,4 +1,4 @@
-"""Places of crawl logs: ``<DUST_DIR>/logs/<spider>/<UTC time>-<process>-<random>.jsonl``.
+"""The paths of crawl logs: ``<DUST_DIR>/logs/<spider>/<UTC time>-<process>-<random>.jsonl``.
 
 Each crawl has a file of its own, so that no two ever write to one, and names sort as the crawls began. Where
 DUST_DIR is a URI, logs are written below a folder of this machine and moved there when their crawls have ended.

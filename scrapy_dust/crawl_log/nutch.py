@@ -1,4 +1,4 @@
-"""Nutch's crawl database as ``nutch readdb … -dump`` writes it: a few lines per URL.
+"""Reads Nutch's crawl database as ``nutch readdb … -dump`` writes it: a few lines per URL.
 
 The signature (MD5 of the content, or of its text's profile) serves as digest: Nutch itself takes URLs of one
 signature for duplicates. URLs that were never fetched are skipped.

@@ -1,4 +1,4 @@
-"""Parquet with named columns: our own segments, the interchange format's fields, Common Crawl's columnar index.
+"""Reads Parquet with named columns: our own segments, the interchange format's fields, Common Crawl's index.
 
 Only functions import pyarrow here, which is an extra. Numbers are those of rows, from 1.
 """

@@ -1,4 +1,4 @@
-"""Bodies of archived HTTP answers, without chunks and compression."""
+"""Takes chunks and compression away from the bodies of archived HTTP answers."""
 
 from __future__ import annotations
 

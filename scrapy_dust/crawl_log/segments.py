@@ -1,4 +1,4 @@
-"""Finished logs as Parquet, with the same fields under the same names, for programs that read columns.
+"""Writes finished logs as Parquet, with the same fields under the same names, for programs that read columns.
 
 A field that has a column but a value its column cannot say (a title with half a character, a size that is a
 range) and a field that has none go into the column ``extra``, as JSON; so what is read back is what was written.

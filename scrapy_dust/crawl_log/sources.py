@@ -1,4 +1,4 @@
-"""From names that a user types (folders, globs, compressed files, URIs) to files, and from files to lines."""
+"""Finds the log files that a user names (folders, globs, compressed files, URIs), and reads their lines."""
 
 from __future__ import annotations
 

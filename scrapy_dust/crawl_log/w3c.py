@@ -1,4 +1,4 @@
-"""W3C extended logs: IIS, and CloudFront with tabs between its fields.
+"""Reads W3C extended logs: IIS, and CloudFront with tabs between its fields.
 
 ``#Fields:`` says what the lines below it hold, and may come again with others. IIS logs the path decoded; it
 is encoded again as far as it must be. CloudFront encodes the percent signs of a URL once more; that is undone.

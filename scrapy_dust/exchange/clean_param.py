@@ -1,4 +1,4 @@
-"""Yandex's ``Clean-param`` in robots.txt: ``Clean-param: sid[&ref …] [/path]``.
+"""Writes and reads Yandex's ``Clean-param`` in robots.txt: ``Clean-param: sid[&ref …] [/path]``.
 
 The directive names parameters of a query. It may stand anywhere in robots.txt, since it belongs to no user agent.
 """

@@ -1,4 +1,4 @@
-"""ClearURLs: ``{"providers": {NAME: {"urlPattern", "rules", "exceptions", …}}}``, from a user's own file.
+"""Reads ClearURLs: ``{"providers": {NAME: {"urlPattern", "rules", "exceptions", …}}}``, from a user's own file.
 
 Its expressions are spelled out where they stand for few texts (`finite_expressions`), and left where not. Its purpose is
 privacy and not what pages show: what comes in is a guess like any other.

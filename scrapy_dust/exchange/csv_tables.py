@@ -1,4 +1,4 @@
-"""CSV, for spreadsheets: a rule a line, with what a reviewer wants to sort by."""
+"""Writes and reads rules as CSV, for spreadsheets: a rule a line, with what a reviewer wants to sort by."""
 
 from __future__ import annotations
 

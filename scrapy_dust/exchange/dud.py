@@ -1,4 +1,4 @@
-"""duplicate-url-discarder: JSON, a list of ``{"args", "order", "processor", "urlPattern"}``.
+"""Writes and reads rules of duplicate-url-discarder: JSON, a list of ``{"args", "order", "processor", "urlPattern"}``.
 
 Its ``order`` works backwards where patterns are equal, and ties go by Python's string hash; its rules for a site
 hide those for all sites. So one rule per site goes out, with all names in it, and what comes in for all sites is not

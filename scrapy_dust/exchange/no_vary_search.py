@@ -1,4 +1,4 @@
-r"""The response header ``No-Vary-Search: params=("sid" "ref")``, as browsers' caches read it.
+r"""Writes and reads the response header ``No-Vary-Search: params=("sid" "ref")``, as browsers' caches read it.
 
 Strings are those of RFC 9651: printable ASCII, with ``\"`` and ``\\``. The names are percent-decoded ones.
 """

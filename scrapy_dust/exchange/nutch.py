@@ -1,4 +1,4 @@
-"""Apache Nutch's ``regex-normalize.xml``, which StormCrawler reads too.
+"""Writes and reads Apache Nutch's ``regex-normalize.xml``, which StormCrawler reads too.
 
 Each of our rules goes out as expressions that hold their site. Nutch makes each replacement once; with
 ``urlnormalizer.loop.count`` it goes on until nothing changes, as we do.

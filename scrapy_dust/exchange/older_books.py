@@ -1,4 +1,4 @@
-"""Rule books of formats 1 and 2, in which a rule was one of three kinds, as books of today."""
+"""Brings rule books of formats 1 and 2, in which a rule was one of three kinds, into today's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the servers of the site's owner: nginx and Apache.
+"""Writes rules for the servers of a site's owner: nginx and Apache.
 
 Both compute the key of a request in steps, one rule each. What is done with it is for the owner to choose: a cache
 key, or a redirect. A redirect must lead to a page: rules whose URLs a validation saw fail are left out of it.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_dust.commands.declared_commands import OURS, offered
 from scrapy_dust.commands.dustcompletion import Command
-from scrapy_dust.commands.offered import OURS, offered
 from scrapy_dust.commands.shells import SCRIPTS
 from tests.waiting import PATIENCE
 
