@@ -1,4 +1,4 @@
-"""Phase 4, all valid rules together: decides which rules may be in force without losing more URLs than allowed.
+"""Decides which valid rules may be in force together without losing more URLs than allowed (the end of phase 4).
 
 A rule merges a known number of the log's URLs. The log or a fetch has proved most of these merges; some of the others
 may be wrong. `betting.py` bounds how many are, for one sample and for the samples of all rules together. Rules are

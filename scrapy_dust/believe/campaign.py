@@ -1,5 +1,4 @@
-"""Phase 4, all rules of a site: a `Campaign` puts the rules on trial one after the other, and accepts those that
-hold.
+"""Validates all rules of a site (phase 4): a `Campaign` puts one after the other on trial, and accepts those that hold.
 
 WWW'07 figure 4 (Validate): by descending support, shrinking direction first, the other only if that fails, and a rule
 that refines a valid one is dropped unfetched. (The thesis' figure 5.4, line 13, adds the rule in the direction that

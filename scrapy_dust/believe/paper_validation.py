@@ -1,4 +1,4 @@
-"""Phase 4 as printed: WWW'07 figure 3 (ValidateRule) and figure 4 (Validate), and nothing else.
+"""Validates rules (phase 4) as printed: WWW'07 figure 3 (ValidateRule) and figure 4 (Validate), and nothing else.
 
 `DUST_VALIDATION_TEST = "paper"` asks for it. There is no loss budget and no bound, the log is no evidence, and a
 counterexample is one of εN, whatever it would lose. Line 13 of the thesis' figure 5.4 adds a rule in the direction

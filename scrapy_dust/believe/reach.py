@@ -251,7 +251,9 @@ class Reach:
         return bool(self._limited)
 
     def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
-        """Limit *rules* to the reach that is *shown* for their change of a URL; more evidence widens it."""
+        """Let *rules* hold only for URLs with aspects (part of the site, kind of value) in which they are *shown* to
+        hold; more evidence widens that.
+        """
         self._limited.update(rules)
         self._known.clear()
         for change, aspects in shown.items():
@@ -373,7 +375,9 @@ class Reaches:
         return bool(self._of)
 
     def limit(self, site: str, rules: Collection[Rule], shown: Mapping[str, Shown]) -> None:
-        """Limit *rules* of *site* as `Reach.limit` does."""
+        """Let *rules* of *site* hold only for URLs with aspects (part of the site, kind of value) in which they are
+        *shown* to hold.
+        """
         if rules and site not in self._of:
             self._of[site] = Reach(self._max_risk, self._explain)
         if site in self._of:

@@ -1,4 +1,4 @@
-"""Phase 4, one rule: a `Trial` hands out pairs to compare, takes the outcomes, and comes to a verdict.
+"""Validates one rule (phase 4): a `Trial` hands out pairs to compare, takes the outcomes, and comes to a verdict.
 
 A trial fetches nothing itself. The papers' own test is in `paper_validation.py`.
 
@@ -313,7 +313,8 @@ class Trial:
         )
 
     def _leaves_suspicions(self) -> bool:
-        """Whether fetches left suspicions unsettled: the site is down, or its pages always change.
+        """Whether too many pairs that the log suspects to differ could not be judged: the site is down, or its pages
+        always change.
 
         Suspicions that were never fetched count as unsettled in the share of those that were.
         """

@@ -59,7 +59,7 @@ class Context:
         return Canonizer(book.rules_by_site(), site_of, self.passes)
 
     def change(self, change: Callable[[RuleBook], RuleBook]) -> None:
-        """Change the first rule book. Raises `RuleBookError`."""
+        """Change the first rule book by the function *change*. Raises `RuleBookError`."""
         if not self.paths:
             raise RuleBookError("DUST_RULES", "names no rule book. Name one there, or with --rules.")
         RuleBook.load(self.paths[:1], missing_ok=not self.must_exist)
