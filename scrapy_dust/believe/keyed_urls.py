@@ -233,6 +233,7 @@ class KeyedUrls:
             self._members.setdefault(key, []).append(url)
 
     def __len__(self) -> int:
+        """The number of different keys."""
         return len(self._members)
 
     def _index_forms(self, url: str, forms: Iterable[str]) -> None:
@@ -341,7 +342,7 @@ class KeyedUrls:
         return next((one for one in members if one not in moved), None)
 
     def classes_saved(self, moved: dict[str, str]) -> int:
-        """By how many the number of classes falls if URLs move to the keys in *moved*."""
+        """The number of fetches saved if URLs move to the keys in *moved*: how many keys fewer there are then."""
         gone = self._emptied_keys(moved)
         new = {key for key in moved.values() if key not in self._members or key in gone}
         return len(gone) - len(new)

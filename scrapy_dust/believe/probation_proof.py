@@ -44,7 +44,9 @@ class Proof:
     shared: Counter[str] = field(default_factory=Counter)
 
     def count_same(self, content: int, aspects: Iterable[str] = (), *, alone: bool = True) -> None:
-        """Count a pair that shows *content* twice. *aspects*: of the changed URL; *alone*: no other rule took part."""
+        """Count a pair that shows *content* twice. *aspects*: labels that describe the changed URL; *alone*: no other
+        rule took part.
+        """
         contents = self.contents if alone else self.together
         if content not in contents and len(contents) >= CONTENTS:
             return
@@ -63,7 +65,7 @@ class Proof:
 
     @property
     def reach(self) -> dict[str, int]:
-        """The reach of the rule: for each aspect, how many contents (or URLs of one page) confirmed the rule there."""
+        """How many contents (or URLs of one page) confirm the rule, by aspect: a label that describes URLs."""
         is_one = len(self.all_contents) == 1
         found = {aspect: sum(here.values()) if is_one else len(here) for aspect, here in self.where.items()}
         return {aspect: count for aspect, count in found.items() if count}

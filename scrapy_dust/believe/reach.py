@@ -72,7 +72,7 @@ def _removed_values(rule: Rule, url: str, applied: str) -> list[tuple[str, str]]
 
 
 def _aspect_of_operation(aspect: str, rule: Rule, number: int) -> str:
-    """The name of *aspect*, of the operation of *rule* with this *number*: a rule may remove several values."""
+    """The label *aspect*, with the *number* of the operation where *rule* removes several values."""
     return f"{aspect} {number}" if sum(one.slot is not None for one in rule.operations) > 1 else aspect
 
 
@@ -147,10 +147,11 @@ def change_of(rule: Rule) -> str:
 
 
 def changed_urls(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:
-    """The URLs, of two of one class, that *rule* changes, or the forms into which other rules put these URLs before.
+    """The two URLs, which get one key, as far as *rule* changes them: themselves, or the forms that other rules made of
+    them before.
 
-    *explain*: the steps of the canonizer, which may differ another time, so that both count as places where the rule
-    held.
+    *explain*: gives the steps of the canonizer. The steps may differ another time, so both count as places where the
+    rule held.
     """
     if rule.apply(url) != url:
         return (url,)
@@ -248,6 +249,7 @@ class Reach:
         self._common = CommonValues()
 
     def __bool__(self) -> bool:
+        """Whether any rule is limited to URLs for which it was shown to hold."""
         return bool(self._limited)
 
     def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
@@ -295,8 +297,8 @@ class Reach:
         return found
 
     def _has_new_aspect(self, rule: Rule, change: str, aspects: Iterable[str]) -> bool:
-        """Whether one of *aspects* is new to the rule that makes this *change*: not enough contents confirm the rule
-        there.
+        """Whether one of *aspects*, which describe a URL, is new: not enough contents confirm rules that make this
+        *change* there.
         """
         within = self._within.setdefault(change, set())
         new = [one for one in aspects if one not in within]
@@ -306,7 +308,9 @@ class Reach:
         return not within.issuperset(new)
 
     def _is_proved_for(self, rule: Rule, aspect: str, shown: Shown) -> bool:
-        """Whether enough contents confirm *rule* in *aspect*. *shown*: how many confirm it, by aspect."""
+        """Whether enough contents confirm *rule* for URLs that *aspect* describes. *shown*: how many confirm it, by
+        aspect.
+        """
         others = sum(other != aspect and _group_of(other) == _group_of(aspect) for other in shown)
         if _is_common(aspect):
             others = 1  # values of one page each
@@ -340,12 +344,16 @@ class Reach:
                         bearing.add((content, hash(url)))
 
     def confirmed(self, rule: Rule) -> dict[str, int]:
-        """By aspect of URLs, how many contents confirm *rule* by now; empty if its reach is not limited."""
+        """How many contents confirm *rule* by now, by aspect (a label that describes URLs); empty if the rule is not
+        limited.
+        """
         change = self._limited_change(rule)
         return {} if change is None else dict(self._contents_by_aspect(change))
 
     def _contents_by_aspect(self, change: str) -> Shown:
-        """How many contents confirm rules that make this *change*, by aspect, in earlier crawls and in this one."""
+        """How many contents confirm rules that make this *change*, by aspect (a label that describes URLs), in all
+        crawls so far.
+        """
         known, seen = self._shown.get(change, {}), self._seen.get(change)
         if not seen:
             return known
@@ -372,6 +380,7 @@ class Reaches:
         self._of: dict[str, Reach] = {}
 
     def __bool__(self) -> bool:
+        """Whether any rule of any site is limited to URLs for which it was shown to hold."""
         return bool(self._of)
 
     def limit(self, site: str, rules: Collection[Rule], shown: Mapping[str, Shown]) -> None:
@@ -395,13 +404,17 @@ class Reaches:
             reach.confirm(rules, url, keeper, content)
 
     def confirmed(self, site: str, rule: Rule) -> dict[str, int]:
-        """By aspect of URLs, how many contents of *site* confirm *rule* by now; empty if its reach is not limited there."""
+        """How many contents of *site* confirm *rule* by now, by aspect (a label that describes URLs); empty if the rule
+        is not limited there.
+        """
         reach = self._of.get(site)
         return {} if reach is None else reach.confirmed(rule)
 
 
 def _shown_for_longer(aspect: str, shown: Shown) -> int:
-    """How much was shown for *aspect*. Ids grow: evidence for longer numbers counts for shorter ones too."""
+    """How many contents confirm a rule for numbers as long as in *aspect*, or longer: ids grow, so longer ones prove
+    shorter ones too.
+    """
     of, least = _kind_and_length(aspect)
     lengths = [
         (*_kind_and_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)
@@ -410,19 +423,17 @@ def _shown_for_longer(aspect: str, shown: Shown) -> int:
 
 
 def _group_of(aspect: str) -> str:
-    """The beginning of *aspect*, which says what it is about, without the value: aspects with one beginning are
-    alternatives.
-    """
+    """The beginning of the label *aspect*, without its value: labels with one beginning are alternatives."""
     return aspect.partition(":" if aspect.startswith("of ") else " ")[0]
 
 
 def _is_common(aspect: str) -> bool:
-    """Whether *aspect* is about values that several pages have."""
+    """Whether *aspect*, a label that describes URLs, is about values that several pages have."""
     return aspect.startswith(COMMON)
 
 
 def _kind_and_length(aspect: str) -> tuple[str, int]:
-    """The kind of text that *aspect* is about, and the length of its number."""
+    """The two parts of the label *aspect*: what it describes, and the length of the number."""
     found = _DIGITS.fullmatch(aspect)
     assert found is not None
     return found[1], int(found[2])
@@ -430,7 +441,9 @@ def _kind_and_length(aspect: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4096)
 def confirmations_needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
-    """The number of contents that must confirm a rule in a new aspect, after the rule has held in *others* other aspects."""
+    """The number of contents that must confirm a rule for new URLs (a new part of the site, say), after the rule has
+    held for *others* other kinds of URLs.
+    """
     # Not loaded by a crawl whose rules have no limits.
     from scrapy_dust.believe.unseen_loss import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
 

@@ -47,12 +47,17 @@ NO_WITNESSES = Witnesses(0, 0)
 
 
 def law_share(families: Iterable[str]) -> float:
-    """The share of rules of these families that never fail on other sites; of several families, the lowest share."""
+    """The share of rules of these *families* (kinds of rules) that never fail on other sites; of several, the lowest
+    share.
+    """
     return min((_MOST_LAWS, *(PRIORS.get(family, _UNKNOWN_FAMILY) for family in families)))
 
 
 def unseen_bound(seen: Witnesses, laws: float = 0.0) -> float:
-    """Upper bound of the share of wrong merges among URLs to come, if these are like those that were seen."""
+    """Upper bound of the share of wrong merges among URLs to come, if these are like those that were *seen*.
+
+    *laws*: the share of rules of the same kind that never fail on other sites, as `law_share` gives it.
+    """
     if not seen.contents:
         return 1.0
     of_new = _bound(seen.contents, seen.wrong, laws)
@@ -75,9 +80,10 @@ def contents_to_prove(bound: float, laws: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _bound(held: int, failed: int, laws: float) -> float:
-    """The rate of failures that is exceeded with a probability of `DOUBT`, after *held* successes and *failed* failures.
+    """The rate of failures that is exceeded with a probability of `DOUBT`, after *held* successes and *failed*
+    failures.
 
-    Before any observation, the rate of an accident may be anything.
+    Before any observation, the rate of an accident may be anything. *laws*: the share of rules that never fail.
     """
     rates = (np.arange(_CELLS) + 0.5) / _CELLS
     accident = (1 - laws) / _CELLS * np.exp(failed * np.log(rates) + held * np.log1p(-rates))

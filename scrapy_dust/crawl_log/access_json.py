@@ -131,7 +131,9 @@ def _prefix_of(name: str) -> str:
 
 
 def _scalars(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, str]]:
-    """The plain values of *record*; of a list, its first value, since a header may come several times."""
+    """The names and values in *record* that are plain; of a list, the first value, since a header may come several
+    times. *before*: the text to put before each name.
+    """
     for name, said in record.items():
         value = said[0] if isinstance(said, list) and said else said
         if isinstance(value, str):

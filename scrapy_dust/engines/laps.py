@@ -19,6 +19,7 @@ class Lap:
     peak: int | None = None
 
     def __add__(self, other: Lap) -> Lap:
+        """The time of both, and the higher peak of memory."""
         peaks = [peak for peak in (self.peak, other.peak) if peak is not None]
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 

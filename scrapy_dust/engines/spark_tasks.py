@@ -77,6 +77,7 @@ class Seen:
     names: Mapping[int, str] = field(default_factory=dict)  #: of the places that units stand at
 
     def __add__(self, other: Seen) -> Seen:
+        """The findings of both, counted together."""
         return Seen(
             self.records + other.records,
             self.passed_over + other.passed_over,

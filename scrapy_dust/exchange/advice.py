@@ -80,7 +80,7 @@ class Spared:
 
 
 def spared_by(urls: Iterable[str], canonizer: Canonizer, site_of: Callable[[str], str | None]) -> Spared:
-    """Count the requests that rules would save. The URL of a class that most requests ask for stays."""
+    """Count the requests that rules would save. Of the URLs with one key, the one that most requests ask for stays."""
     requests = Counter(urls)
     classes: dict[str, list[str]] = {}
     for url in requests:
