@@ -76,7 +76,7 @@ class BoundedPopulations:
 
     def add(self, samples: Iterable[Sample]) -> bool:
         """Add *samples*. If more than allowed could be wrong with them, change nothing and return False."""
-        costs = [_costs(sample) for sample in samples]
+        costs = [_costs_of_refuting(sample) for sample in samples]
         free = self._free + sum(cost.free for cost in costs)
         lowest = self._lowest + sum(cost.lowest for cost in costs)
         steps = sorted(chain(self._steps, *(cost.steps for cost in costs)))
@@ -91,7 +91,7 @@ class BoundedPopulations:
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """How much evidence refutes each number of wrong ones in a population."""
+    """How much evidence it takes to refute each number of wrong things in a population."""
 
     free: int  #: so many may be wrong at the lowest cost
     lowest: float  #: not positive
@@ -99,8 +99,10 @@ class _Costs:
 
 
 @lru_cache(maxsize=4096)
-def _costs(sample: Sample) -> _Costs:
-    """The evidence that each further wrong thing in the population of *sample* costs, smoothed to a convex function."""
+def _costs_of_refuting(sample: Sample) -> _Costs:
+    """How much evidence it takes to refute each number of wrong things in the population of *sample*; more of it for
+    each further one.
+    """
     if not sample.looked:
         return _Costs(sample.population, 0.0, ())
     evidence = _evidence(sample)

@@ -19,7 +19,9 @@ Row = tuple[str, str, str, bool, Changes]
 
 
 def volatile(context: Context, wanted: str | None = None) -> None:
-    """Print the volatile places of all sites, or of the one that is *wanted*. Raises `RuleBookError`."""
+    """Print the places of pages that change at each fetch, of all sites or of the one that is *wanted*. Raises
+    `RuleBookError`.
+    """
     found = known_places(log_dir(context.dust_dir).parent)
     if found.warning is not None:
         raise RuleBookError("", found.warning)

@@ -13,7 +13,7 @@ _OWN = re.compile(r"(\d{8}T\d{6}\.\d{6}Z-\d+-[0-9a-f]{8})(\.jsonl|\.jsonl\.gz|\.
 
 
 def new_name(began: datetime) -> str:
-    """The name of the log of a crawl that begins now. Names sort as their crawls began, on whatever machine."""
+    """The name of the log of a crawl that *began* then. Names sort as their crawls began, on whatever machine."""
     return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
 
 

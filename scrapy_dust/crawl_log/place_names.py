@@ -31,7 +31,9 @@ class Naming:
 
 
 def names_in(said: str) -> dict[int, str]:
-    """The names of places in the text of a field ``places``; all else is ignored."""
+    """The names of places on pages, by the numbers of the places, from the text of a field ``places``; all else is
+    ignored.
+    """
     found: dict[int, str] = {}
     for line in said.splitlines():
         place, _, name = line.partition(" ")

@@ -56,13 +56,13 @@ def _remedy_for(entry: Entry) -> Remedy:
     rule = entry.rule
     if name_left_out(rule) is not None:
         return Remedy.CLEAN_PARAM
-    if rule.leads_to_urls and not entry.evidence.unanswered and not _is_of_query(entry):
+    if rule.leads_to_urls and not entry.evidence.unanswered and not _changes_only_the_query(entry):
         return Remedy.REDIRECT
     return Remedy.CANONICAL
 
 
-def _is_of_query(entry: Entry) -> bool:
-    """Whether the rule of *entry* changes the query alone, which may matter to people, such as those logged in."""
+def _changes_only_the_query(entry: Entry) -> bool:
+    """Whether the rule of *entry* changes the query alone. A query may matter to people, such as those logged in."""
     text = entry.rule.substitution
     if entry.rule.fixed_value_operation is not None or (text is not None and "=" in text.alpha + text.beta):
         return True

@@ -240,7 +240,9 @@ class Judge:
         return self._show_the_same(page.shown, other.shown)
 
     def _show_the_same(self, shown: Answer, other: Answer) -> bool:
-        """Whether two answers have no difference that counts, be it little or much that they show."""
+        """Whether two answers show the same: whatever differs does not count, such as an advertisement. They may show
+        little or much.
+        """
         verdict = compare(shown, other, self.knowledge)
         return verdict.same is not Same.DIFFERENT and not verdict.only_a and not verdict.only_b
 
