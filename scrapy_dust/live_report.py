@@ -66,7 +66,7 @@ class LiveReport:
         return html_of_live(self.live())
 
     def live(self) -> Live:
-        """The values of the page as the crawl is now."""
+        """The values that the page shows, as the crawl is now."""
         assert self._crawler.spider is not None
         stats = self._crawler.stats.get_stats()
         settings = self._rules.settings

@@ -219,7 +219,7 @@ class Campaign:
     def record(
         self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0, why: str = ""
     ) -> None:
-        """Take the *outcome* of *probe*. If its rule has fallen meanwhile, the outcome is remembered and changes
+        """Take the *outcome* of *probe*. If its rule was refuted meanwhile, the outcome is remembered and changes
         nothing.
 
         *why*: where the two pages differ.

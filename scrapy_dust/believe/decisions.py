@@ -49,7 +49,7 @@ class Notes:
         self._why: dict[Rule, str] = {}  # where pages differ that a rule would merge
 
     def note_known(self, rule: Rule, pairs: Sequence[Pair], outcome: Outcome) -> None:
-        """Note the pairs among *pairs*, which *rule* merges, that have the *outcome* by the log alone."""
+        """Note those of *pairs*, which *rule* merges, that have this *outcome* by the log alone."""
         saying = ((pair.url, pair.target) for pair in pairs if pair.known is outcome)
         self._examples.setdefault(rule, {}).setdefault(outcome, list(islice(saying, _EXAMPLES)))
         if outcome is Outcome.SAME:

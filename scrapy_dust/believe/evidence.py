@@ -133,7 +133,7 @@ class LogEvidence:
         return Outcome.DIFFERENT if untrue and not changes else None
 
     def _known_by_units(self, here: Page, there: Page) -> Outcome | None:
-        """The outcome for two pages with units. A page without a label gives none."""
+        """The outcome of comparing two pages by their units (what a spider may take); None if that does not decide."""
         if here.core is None or there.core is None:
             return None
         if here.text_digest is None or there.text_digest is None:

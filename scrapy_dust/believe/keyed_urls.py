@@ -72,7 +72,7 @@ class _Numbers:
         return number
 
     def shared_tuple(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """The one object that stands for all ways equal to *numbers*."""
+        """The one tuple that is kept for all tuples equal to *numbers*, so that each is in memory once."""
         return self._ways.setdefault(numbers, numbers)
 
 
@@ -194,7 +194,7 @@ class _PairsQuestion(NamedTuple):
 
     def is_like(self, other: _PairsQuestion) -> bool:
         # Dicts of many URLs: the very same one was asked for, or another one.
-        """Whether *other* is the same question, about the very same dict of moved URLs."""
+        """Whether *other* is the same question, about the very same URLs and their new keys."""
         return self.moved is other.moved and self._replace(moved={}) == other._replace(moved={})
 
 

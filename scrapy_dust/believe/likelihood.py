@@ -61,7 +61,7 @@ class Likelihood:
                 self._two[None][seen] += 1
 
     def ratio(self, here: Page, there: Page) -> float | None:
-        """How many times likelier the features of the two are if they are one page; None if there are none."""
+        """How many times likelier the features of two pages are if they are one page; None if they have no features."""
         seen = features_of(here, there)
         if seen is None or not self._two[None]:
             return None

@@ -21,8 +21,9 @@ def params_for_log_only(
     saves: int,
     shows_elsewhere: Callable[[str], bool],
 ) -> TrialParams:
-    """The parameters for a trial of *rule* by the log alone. An edit that the log has weighed needs no more; other rules need as much.
+    """The parameters for a trial of *rule* by the log alone: how much support it needs, since no fetch tests it.
 
+    Of an edit that the log has weighed, as much as its learner asks; of other rules, as many contents as prove a rule.
     *shows_elsewhere*: whether a text has several keys when the rule is in force.
     """
     params = replace(params, log_only=True)

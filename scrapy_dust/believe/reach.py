@@ -202,7 +202,7 @@ def _count_contents(found: _Bearing) -> dict[str, int]:
 
 
 def _add_common_values(found: _Bearing, content: Hashable, values: Iterable[tuple[str, int]]) -> None:
-    """Add to *found*, which it changes, *values* that several pages have, of which the page *content* is one."""
+    """Add *values* of the page *content*, which other pages have too, to *found*."""
     for aspect, value in values:
         bearing = found.setdefault(aspect, set())
         if len(bearing) < _CONTENTS:

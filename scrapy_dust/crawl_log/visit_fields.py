@@ -34,7 +34,7 @@ class Unreadable(Exception):
 def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
     """The visit that *record* describes. Raises `Unreadable`.
 
-    *known*: what other records have said, and is added to, so that what many say is held in memory once.
+    *known*: values of other records, to which those of this one are added, so that equal values are in memory once.
     """
     known = {} if known is None else known
     url = record.get("url")

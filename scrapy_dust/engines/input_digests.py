@@ -49,18 +49,20 @@ class Circumstances:
     common: str  #: the code, the settings, and whether redirects count
 
     def key(self, site: str, log: SiteLog) -> str:
-        """The digest for *site* with this *log*."""
+        """The digest of all that mining *site* with this *log* depends on."""
         redirects, failures = list(log.redirects.items()), sorted(log.failures)
         return digest_of([self.common, site, *_by_columns(log.pages, _of_page), redirects, failures])
 
     def key_of_visits(self, site: str, visits: Sequence[Visit], share: float) -> str:
-        """The digest for *site* with these records. Their order counts only for records of one URL."""
+        """The digest of all that mining *site* with these records depends on. Their order counts only for records of
+        one URL.
+        """
         in_order = sorted(visits, key=attrgetter("url"))
         return digest_of([self.common, site, share, *_by_columns(in_order, _of_visit)])
 
 
 def circumstances_of(settings: DustSettings, *, redirects_count: bool) -> Circumstances:
-    """The circumstances of a run with these *settings*."""
+    """The circumstances of a run with these *settings*: all that mining depends on beside the log."""
     read = [(name, getattr(settings, name)) for name in READ_BY_MINING]
     return Circumstances(digest_of([made_by(), read, redirects_count]))
 

@@ -66,7 +66,8 @@ class Mined:
     ) -> list[Candidate]:
         """The candidates for trials, *accepted* rules with their supports first.
 
-        *longest*: S. If given, only one of several rules is tried that are windows on one longer rule.
+        *longest*: the greatest length of a substring (S). If given, of several rules that are parts of one longer rule
+        only one is tried.
         """
         kept: Sequence[LikelyRule] = self.elimination.kept
         if longest is not None:

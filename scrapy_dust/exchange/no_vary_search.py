@@ -41,7 +41,7 @@ def export(entries: Entries) -> Exported:
 
 
 def decoded_alike(name: str) -> bool:
-    """Whether decoding *name* leaves it unchanged."""
+    """Whether percent-decoding leaves *name* unchanged."""
     return unquote_plus(name) == name
 
 

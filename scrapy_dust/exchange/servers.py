@@ -64,7 +64,7 @@ def nginx(entries: Entries) -> Exported:
 
 
 def apache(entries: Entries) -> Exported:
-    """Rewrite rules for Apache that redirect each URL to the key of its class."""
+    """Rewrite rules for Apache that redirect each URL to its key."""
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     for site in sorted(entries):

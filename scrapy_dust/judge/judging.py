@@ -262,7 +262,9 @@ class Judge:
         return bool(agreeing - self._log_template)
 
     def _shows_most_of(self, page: Answer, known: Answer) -> bool | None:
-        """Whether *page* has enough of the units that *known* alone has on its site; None if these are too few to tell."""
+        """Whether *page* has enough of the units (texts, links) that only *known* has on its site; None if these are
+        too few to tell.
+        """
         own = own_units(known, self.knowledge)
         if len(own) < LEAST_OWN:
             return None
