@@ -14,8 +14,9 @@ from scrapy_dust.judge.judging import SAME_TIME, Judge
 from scrapy_dust.page.compare import Same, Verdict
 from scrapy_dust.visits.outcomes import Outcome
 
-#: How often two pages are fetched again that differ where other texts change at each fetch.
-_ROUNDS = 3
+#: How often two pages are fetched again that differ where other texts change at each fetch, and may do so by chance: of forty
+#: words of which nine are drawn at each fetch, one page in twenty has some word four times, and one in five hundred six times.
+_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,18 +215,33 @@ def _confirm(
             is_target = both_shown and page is there
             outcome = Outcome.UNFETCHABLE if is_target else Outcome.UNKNOWN
             return Finding(outcome, f"any name beside {page.url} shows its page")
+    return (yield from _in_rounds(here, there, judge, controls, known_target, key))
+
+
+def _in_rounds(
+    here: Fetched,
+    there: Fetched,
+    judge: Judge,
+    controls: list[Fetched],
+    known_target: Known | None,
+    key: Callable[[str], str] | None,
+) -> Inquiry:
+    """Fetch both pages again and again, as long as they differ in what may differ by chance. *controls*: further answers to
+    the URL of *here*.
+    """
     target_controls: list[Fetched] = []
-    for _ in range(_ROUNDS):
-        again = yield from _ask_again(there, None if target_controls else known_target, judge)
-        if again is None:
-            return Finding(Outcome.UNKNOWN, f"{there.url} did not show its page again")
-        target_controls.append(again)
+    for number in range(_ROUNDS):
+        # Where texts change at each fetch, two answers may differ from two others by chance.
+        for page, known, answers in ((here, None, controls), (there, known_target, target_controls)):
+            if page is there or number:
+                again = yield from _ask_again(page, None if answers else known, judge)
+                if again is None:
+                    return Finding(Outcome.UNKNOWN, f"{page.url} did not show its page again")
+                answers.append(again)
         verdict = judge.compare(here, there, controls, target_controls, key=key)
         if not verdict.is_where_more_changes:
             break
-        # Where texts change at each fetch, two answers may differ from two others by chance.
-        controls.append((yield Ask(here.url, again=True)))
-    return _finding_of(judge.compare(here, there, controls, target_controls, key=key))
+    return _finding_of(verdict)
 
 
 def _may_be_revised(verdict: Verdict) -> bool:

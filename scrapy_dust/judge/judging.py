@@ -55,8 +55,8 @@ _TEMPLATE_AT = (8, 16, 32, 64)
 _LEAST_LEFT = 0.25
 #: Seconds in which a page is not expected to become another one.
 SAME_TIME = 3600.0
-#: Pages whose words are kept, to see what the site's pages have in common.
-_READ_KEPT = 32
+#: Pages whose words are kept, to see what the site's pages have in common, and answers to one URL.
+_READ_KEPT, _WORDED_KEPT = 32, 5
 _EMPTY, _MOVED = "empty", "moved"
 
 Key = Callable[[str], str]
@@ -77,6 +77,8 @@ class Judge:
         self._earlier: OrderedDict[str, list[Fetched]] = OrderedDict()  #: by URL, some of its answers
         self._parts: dict[str, Parts] = {}  #: by URL, what lasts in its texts that change
         self._read: dict[str, Wording] = {}  #: by URL, the words of an answer
+        #: By URL, the latest; the units and the words of its answers, by the total of the units.
+        self._worded: OrderedDict[str, dict[int, tuple[UnitSet, Wording]]] = OrderedDict()
         self._controlled: set[tuple[str, int, int]] = set()  #: answers of which the log has a control
         # Different pages, by what they show; with path templates as long as the template is learned from them.
         self._seen: dict[int, tuple[str, Answer] | None] = {}
@@ -153,17 +155,26 @@ class Judge:
 
     def _read_words(self, url: str, shown: Sequence[Answer]) -> None:
         """Learn from several answers to *url* what lasts in the texts that change, if their words are at hand."""
-        worded = [one for one in shown if one.wordings]
-        if len({one.units.total for one in worded}) > 1:
+        worded = self._worded.setdefault(url, {})
+        self._worded.move_to_end(url)
+        for one in shown:
+            if one.wordings and len(worded) < _WORDED_KEPT:
+                worded.setdefault(one.units.total, (set_of(one.units), one.wordings[0]))
+        if len(self._worded) > _READ_KEPT:
+            self._worded.popitem(last=False)
+        if len(worded) > 1:
             others = [wording for other, wording in self._read.items() if other != url]
-            units = [set_of(one.units) for one in worded]
-            self._parts[url] = parts_of(units, [one.wordings[0] for one in worded], others)
+            units, wordings = zip(*worded.values(), strict=True)
+            self._parts[url] = parts_of(units, wordings, others)
 
     def unsettled(self) -> Iterator[str]:
-        """The URLs to fetch once more: their answers so far agree at a place that a site may fill at random, perhaps by
-        chance.
+        """The URLs to fetch once more: their answers so far agree, in a unit or in a word, at a place that a site may fill at
+        random, perhaps by chance.
         """
         for url, answers in self._again.items():
+            if len(self._parts.get(url, NOTHING_READ).by_chance):
+                yield url
+                continue
             drawn = self.knowledge.volatile.perhaps_drawn(template_of(url))
             common = common_to([units for _, units in answers])
             if len({total for total, _ in answers}) > 1 and is_in(places_of(common), drawn).any():

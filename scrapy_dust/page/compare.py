@@ -106,9 +106,8 @@ class Verdict:
     is_confirmed: bool = False  #: a difference that further answers to the same URL bear out
     nothing_a: bool = False  #: the answer has nothing of its own: a wall, an empty list, a shell
     nothing_b: bool = False
-    is_where_more_changes: bool = (
-        False  #: different, but only at places where other units change at each fetch
-    )
+    #: Different only at places where other units change at each fetch, or in words that may last by chance.
+    is_where_more_changes: bool = False
     is_unread: bool = (
         False  #: same but for texts that change and keep a part, of which the words are not known
     )
@@ -397,8 +396,14 @@ class _Pair:
             bool((len(only_a) and self.a.controls) or (len(only_b) and self.b.controls)),
             self.nothing_a,
             self.nothing_b,
-            same is Same.DIFFERENT and all(map(self._are_where_more_changes, (only_a, only_b))),
+            (same is Same.DIFFERENT and all(map(self._are_where_more_changes, (only_a, only_b))))
+            or self._are_chance(only_a, only_b),
         )
+
+    def _are_chance(self, *only: UnitSet | tuple[()]) -> bool:
+        """Whether the units that *only* one side has are words that may last by chance."""
+        found = union_of(np.asarray(units, np.uint64) for units in only)
+        return len(found) > 0 and bool(is_in(found, self._chance).all())
 
     def _are_where_more_changes(self, units: UnitSet | tuple[()]) -> bool:
         found = np.asarray(units, np.uint64)

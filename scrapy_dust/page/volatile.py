@@ -73,6 +73,7 @@ class Changes:
     emptied: int = 0  #: URLs of which no unit there was in both
     read: int = 0  #: URLs whose texts there were compared word by word, where they had changed
     kept: int = 0  #: URLs of these that kept words or numbers there, which are the page's own
+    open: int = 0  #: URLs of these that may have kept words by chance: more answers tell
 
     def are_volatile(self, *, groups: bool = False) -> bool:
         """Whether hardly a unit at the place survives a fetch. For *groups* it is enough that most change, since a group
@@ -113,8 +114,18 @@ class Changes:
         return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
 
     def keep_parts(self) -> bool:
-        """Whether a part of the texts at the place lasts on most pages, though the texts change."""
+        """Whether a part of the texts at the place lasts on most pages, though the texts change.
+
+        Pages that may have kept words by chance count only where there are too few others.
+        """
+        if self.told >= LEAST_READ:
+            return 2 * (self.kept - self.open) > self.told
         return 2 * self.kept > self.read
+
+    @property
+    def told(self) -> int:
+        """How many URLs have shown, as far as words can show it, whether they keep a part of their texts there."""
+        return self.read - self.open
 
     def may_be_drawn(self) -> bool:
         """Whether units at the place may be drawn by lot: a URL has kept none of them, and no more have stayed than changed."""
@@ -128,6 +139,7 @@ class Changes:
             self.emptied + other.emptied,
             self.read + other.read,
             self.kept + other.kept,
+            self.open + other.open,
         )
 
 
@@ -185,7 +197,7 @@ def is_sure(key: int, changes: Changes) -> bool:
 
 def _may_keep_parts(key: int, changes: Changes) -> bool:
     """Whether a part may last of what stands at the place or is of the shape *key*."""
-    return changes.keep_parts() or (_is_text(place_in(key)) and changes.read < LEAST_READ)
+    return changes.keep_parts() or (_is_text(place_in(key)) and changes.told < LEAST_READ)
 
 
 def is_drawn(key: int, changes: Changes) -> bool:
@@ -438,19 +450,22 @@ def _with_parts(found: dict[int, Changes], parts: Parts) -> dict[int, Changes]:
     """The changes *found* between answers to one URL, with what is known of their words."""
     if not len(parts.read):
         return found
-    read, kept, shapes, veiled = (
-        set(one.tolist()) for one in (parts.read, parts.kept, parts.shapes, parts.veiled)
+    read, kept, shapes, veiled, by_chance = (
+        set(one.tolist()) for one in (parts.read, parts.kept, parts.shapes, parts.veiled, parts.by_chance)
     )
     with_numbers = {shape >> SHAPE_BITS for shape in shapes}
     told = {}
     for key, changes in found.items():
         place = place_in(key)
         if SHAPE <= key < SHAPES:
-            is_kept = key - SHAPE in shapes
+            is_kept, is_open = key - SHAPE in shapes, False
         else:
-            is_kept = place in kept or (place in with_numbers and not changes.survived)
+            is_kept = place in with_numbers and not changes.survived
+            is_open = place in by_chance and not is_kept and place not in veiled
+            is_kept |= place in kept
         is_kept |= place in veiled
-        told[key] = replace(changes, read=1, kept=int(is_kept)) if place in read else changes
+        is_read = place in read
+        told[key] = replace(changes, read=1, kept=int(is_kept), open=int(is_open)) if is_read else changes
     return told
 
 
@@ -500,8 +515,8 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
     for key, changes in other.items():
         before = joined.get(key, NO_CHANGES)
         more = max(before, changes, key=lambda one: (one.urls, one.changed, one.survived))
-        read = max(before, changes, key=lambda one: (one.read, one.kept))
-        joined[key] = replace(more, read=read.read, kept=read.kept)
+        read = max(before, changes, key=lambda one: (one.read, -one.open, one.kept))
+        joined[key] = replace(more, read=read.read, kept=read.kept, open=read.open)
     return _kept(joined, joined)
 
 

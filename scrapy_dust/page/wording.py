@@ -31,6 +31,7 @@ from scrapy_dust.page.unitsets import (
     places_of,
     shapes_of,
     union_of,
+    within,
     without,
 )
 from scrapy_dust.page.values import hash_of, pieces_of, value_of
@@ -75,6 +76,9 @@ class Parts:
     kept: UnitSet = field(default_factory=EMPTY.copy)  #: those of them at which a part lasts
     shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape of texts whose numbers last
     veiled: UnitSet = field(default_factory=EMPTY.copy)  #: places at which the lengths of single words last
+    by_chance: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: those of `kept` at which words may last by chance
 
 
 NOTHING_READ = Parts()
@@ -123,14 +127,16 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
     changed = changed[is_of(changed, *SHAPED)]
     read = np.unique(places_of(changed))
     # Words of texts that stay, last; what counts is what lasts in those that change.
-    words = common_to([np.unique(one.words[~is_in(one.owners, common)]) for one in wordings])
-    words = words[is_in(places_of(words), read)]
+    changing = [np.unique(one.words[~is_in(one.owners, common)]) for one in wordings]
+    changing = [words[is_in(places_of(words), read)] for words in changing]
     there = [np.unique(one.words) for one in others if len(one.words)]
-    kept = np.unique(places_of(array_of(word for word in words.tolist() if _is_of_page(word, there))))
+    lasting = _of_page(common_to(changing), there)
+    kept = np.unique(places_of(lasting))
+    chance = _places_of_chance(lasting, _of_page(common_to(changing[:-1]), there), there)
     shapes = without(np.unique(shapes_of(changed)), np.unique(shapes_of(common)))
     closely = array_of(shape for shape in shapes.tolist() if _are_close(shape, wordings, others))
     veiled = array_of(place for place in read.tolist() if _keeps_lengths(place, wordings, others))
-    return Parts(read, kept, closely, veiled)
+    return Parts(read, kept, closely, veiled, chance)
 
 
 def _keeps_lengths(place: int, wordings: Sequence[Wording], others: Sequence[Wording]) -> bool:
@@ -141,6 +147,22 @@ def _keeps_lengths(place: int, wordings: Sequence[Wording], others: Sequence[Wor
     if lengths is None or any(one.lengths.get(place) != lengths for one in wordings):
         return False
     return any(one.lengths.get(place, lengths) != lengths for one in others)
+
+
+def _of_page(words: UnitSet, others: Sequence[UnitSet]) -> UnitSet:
+    """The *words* of a page that are not the site's template, by *others*, the words of the site's other pages."""
+    return array_of(word for word in words.tolist() if _is_of_page(word, others))
+
+
+def _places_of_chance(lasting: UnitSet, before: UnitSet, others: Sequence[UnitSet]) -> UnitSet:
+    """The places at which as many words last between answers to one URL as last if another page takes the place of the last
+    answer: such words may last by chance, as names that are drawn at each fetch share words now and then.
+
+    *lasting*: the words that all answers have; *before*: those that all but the last one have.
+    """
+    count = Counter(places_of(lasting).tolist())
+    mixed = (Counter(places_of(within(before, other)).tolist()) for other in others)
+    return array_of({place for one in mixed for place in one if 0 < count[place] <= one[place]})
 
 
 def _is_of_page(word: int, others: Sequence[UnitSet]) -> bool:

@@ -23,7 +23,7 @@ from scrapy_dust.page.volatile import Changes, Volatile, place_in
 from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block, Damaged
 
-FORMAT = 3
+FORMAT = 4
 FILE = "volatile.json"
 
 #: Path templates of each site that are kept, those with most places.
@@ -101,7 +101,7 @@ def site_json(site: Site) -> dict[str, object]:
     moving = {key for _, known in largest for key, one in known.items() if one.survived <= one.changed}
     templates = {
         template: [
-            [key, one.urls, one.changed, one.survived, one.emptied, one.read, one.kept]
+            [key, one.urls, one.changed, one.survived, one.emptied, one.read, one.kept, one.open]
             for key, one in sorted(changes.items())
             if key in moving
         ]
@@ -148,10 +148,10 @@ def _parse_change(row: object) -> tuple[int, Changes]:
     """The key of a volatile place, and how often it was seen to change, in a *row* of the file."""
     if (
         not isinstance(row, list)
-        or len(row) != 7
+        or len(row) != 8
         or not all(type(n) is int and 0 <= n < _LARGEST for n in row)
     ):
-        raise Damaged("one of its rows is not a place with six counts")
+        raise Damaged("one of its rows is not a place with seven counts")
     key, *counts = row
     return key, Changes(*counts)
 

@@ -94,6 +94,12 @@ def _word_and_word(fetch: Fetch, thing: _Thing) -> str:
     return f"<i>{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}</i>"
 
 
+def _word_and_few_words(fetch: Fetch, thing: _Thing) -> str:
+    """The drawn words are thirty in all, so that two answers share some of them by chance."""
+    drawn = " ".join(_spelled(str(fetch.chance.randrange(30))) for _ in range(4))
+    return f"<i>{_spelled(thing.code)} {drawn}</i>"
+
+
 def _attribute(fetch: Fetch, thing: _Thing) -> str:
     return f'<i data-say="{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}">x</i>'
 
@@ -233,6 +239,9 @@ MOVING: dict[str, Family] = {
     ),
     "word_beside_word": _beside_text(
         _word_and_word, "substring-before(//i, ' ')", lambda thing: _spelled(thing.code)
+    ),
+    "word_beside_few_words": _beside_text(
+        _word_and_few_words, "substring-before(//i, ' ')", lambda thing: _spelled(thing.code)
     ),
     "name_in_attribute": _beside_text(
         _attribute, "substring-before(//i/@data-say, ' ')", lambda thing: _spelled(thing.code)

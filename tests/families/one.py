@@ -47,8 +47,14 @@ def counter(draft: Draft, fetch: Fetch) -> str:
     return f"<small>{draft.classes[6]} {fetch.chance.randint(1000, 99999)}</small>"
 
 
+def few_words(draft: Draft, fetch: Fetch) -> str:
+    """Names that are drawn at each fetch, of words of which there are so few that two answers share some by chance."""
+    names = ([draft.prose(1, fetch.chance.randrange(40)) for _ in range(3)] for _ in range(3))
+    return "".join(f"<i>{' '.join(name)}</i>" for name in names)
+
+
 VOLATILE: dict[str, Volatile] = {
-    kind.__name__: kind for kind in (words, advertisement, related, token, load_time, counter)
+    kind.__name__: kind for kind in (words, few_words, advertisement, related, token, load_time, counter)
 }
 
 

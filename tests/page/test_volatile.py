@@ -196,16 +196,16 @@ def test_nothing_learned_writes_nothing(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "the file is empty"),
-        (b'{"format": 3, "sites": {"s": ', "is not JSON"),
-        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 3"),
+        (b'{"format": 4, "sites": {"s": ', "is not JSON"),
+        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 4"),
         (b"[]", "must be an object"),
         (
-            b'{"format": 3, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4, 5, 6, 7]]}, "names": {}}}}',
-            "six counts",
+            b'{"format": 4, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4, 5, 6, 7, 8]]}, "names": {}}}}',
+            "seven counts",
         ),
-        (b'{"format": 3, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
+        (b'{"format": 4, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
         (
-            b'{"format": 3, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
+            b'{"format": 4, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
             "no list of units",
         ),
     ],
