@@ -1,4 +1,4 @@
-"""Whether a URL looks as if fetching it did something: logging out, deleting, putting into a cart.
+"""Finds URLs that look as if fetching them did something: logging out, deleting, putting into a cart.
 
 A URL is split into words: the parts of its path, and the names and values of its parameters, split where letters end
 and where a capital begins, so that ``log-out``, ``logOut`` and ``log%2Dout`` are the same. A word of the list is
@@ -41,15 +41,16 @@ class ActionWords:
             parts = urlsplit(str(url))
         except ValueError:
             return True
-        return any(self._in(text) for text in (parts.path, parts.query, parts.fragment) if text)
+        return any(self._has_action(text) for text in (parts.path, parts.query, parts.fragment) if text)
 
-    def _in(self, text: str) -> bool:
+    def _has_action(self, text: str) -> bool:
         runs = list(words_of(text))
-        return self._consecutive([word for run in runs for word in run]) or any(
-            self._at_an_end("".join(run)) for run in runs
+        return self._join_to_action([word for run in runs for word in run]) or any(
+            self._begins_or_ends_with_action("".join(run)) for run in runs
         )
 
-    def _consecutive(self, words: list[str]) -> bool:
+    def _join_to_action(self, words: list[str]) -> bool:
+        """Whether some of *words* in a row, joined, are a word of the list."""
         for first in range(len(words)):
             together = ""
             for word in words[first : first + self._longest + 1]:
@@ -60,5 +61,5 @@ class ActionWords:
                     break
         return False
 
-    def _at_an_end(self, run: str) -> bool:
+    def _begins_or_ends_with_action(self, run: str) -> bool:
         return any(run[:length] in self._inside or run[-length:] in self._inside for length in self._lengths)

@@ -35,21 +35,22 @@ class Addresses:
         """Whether validation may fetch from *host*. *by_proxy*: a proxy looks up its address, not this machine."""
         if self.is_known(host, port):
             return True
-        if by_proxy and not _is_literal(host):
+        if by_proxy and not _is_numeric(host):
             return host.lower() != "localhost"
-        inside = [address for address in await self._addresses(host) if is_inside(address)]
-        return not inside or await self._are_own(inside, port)
+        inside = [address for address in await self._addresses_of(host) if is_inside(address)]
+        return not inside or await self._belong_to_crawl(inside, port)
 
-    async def _are_own(self, addresses: Iterable[str], port: int) -> bool:
+    async def _belong_to_crawl(self, addresses: Iterable[str], port: int) -> bool:
+        """Whether each of *addresses* belongs to a host that the crawl has fetched from at *port*."""
         if self._own is None:
             self._own = {
                 (address, port)
                 for host, port in sorted(self._known)
-                for address in await self._addresses(host)
+                for address in await self._addresses_of(host)
             }
         return all((address, port) in self._own for address in addresses)
 
-    async def _addresses(self, host: str) -> tuple[str, ...]:
+    async def _addresses_of(self, host: str) -> tuple[str, ...]:
         if host not in self._resolved:
             self._resolved[host] = await run_in_thread(_look_up, host)
         return self._resolved[host]
@@ -77,7 +78,8 @@ def _look_up(host: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one[4][0]) for one in found))
 
 
-def _is_literal(host: str) -> bool:
+def _is_numeric(host: str) -> bool:
+    """Whether *host* is an IP address and not a name, or a number that some resolvers take for an address."""
     try:
         ip_address(host.partition("%")[0])
     except ValueError:

@@ -16,7 +16,9 @@ from scrapy_dust.trials.site_trials import SiteTrials
 def afforded(
     trials: Iterable[SiteTrials], budget: int, poll: Poll = never_stop
 ) -> tuple[list[SiteTrials], list[Ended]]:
-    """Those of *trials* that are asked where there are *budget* fetches, and the ends of the others."""
+    """The *trials* that fetch, at most as many as there are fetches in *budget*, and the ends of the others, which
+    the log decides.
+    """
     asked, over = list[SiteTrials](), list[Ended]()
     for site in trials:
         site.begin()

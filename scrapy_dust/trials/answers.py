@@ -1,4 +1,4 @@
-"""Turns an answer into the small form that judges compare: units and hashes, no body."""
+"""Turns a Scrapy response into the small form that judges compare: units and hashes, no body."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _IN_FRONT = ActionWords(
 
 
 def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: Sequence[str] = ()) -> Fetched:
-    """The answer in the form that a judge compares. *rendered*: a browser wrote it, in its own encoding.
+    """The *response* to the URL *asked* in the form that a judge compares. *rendered*: a browser wrote it, in its own
+    encoding.
 
     *ignore*: CSS selectors of elements that do not count.
     """
-    encoding = _encoding(response, rendered=rendered)
+    encoding = _browser_encoding(response, rendered=rendered)
     page = describe(response.body, _content_type(response), encoding, response.url, ignore=ignore)
     is_markup = isinstance(response, HtmlResponse) and not isinstance(response, XmlResponse)
     marks = marks_of(response.body, page.words, is_markup=is_markup)
@@ -46,7 +47,7 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
         url=asked,
         final_url=response.url,
         status=response.status,
-        shown=_shown(response, page, encoding, ignore),
+        shown=_page_in_units(response, page, encoding, ignore),
         text_digest=page.text_digest,
         sketch=tuple(page.sketch),
         marks=frozenset(map(str, marks)),
@@ -54,7 +55,10 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
     )
 
 
-def _shown(response: Response, page: PageText, encoding: str | None, ignore: Sequence[str]) -> Answer:
+def _page_in_units(response: Response, page: PageText, encoding: str | None, ignore: Sequence[str]) -> Answer:
+    """The page of *response* in units. *page*: its description; *ignore*: CSS selectors of elements that do not
+    count.
+    """
     assert page.units is not None
     said = read_words(response.body, _content_type(response), encoding, response.url, ignore)
     wording = None if said is None else wording_of(said)
@@ -65,12 +69,12 @@ def _shown(response: Response, page: PageText, encoding: str | None, ignore: Seq
 def words_of(response: Response, *, rendered: bool = False) -> list[str]:
     """The first words of the page in *response*, for people to read; empty for a PDF and for bodies without text."""
     return first_words(
-        response.body, _content_type(response), _encoding(response, rendered=rendered), response.url
+        response.body, _content_type(response), _browser_encoding(response, rendered=rendered), response.url
     )
 
 
 def unanswered(asked: str, status: int | None = None) -> Fetched:
-    """The form of an answer that did not come, or came without a page."""
+    """The form for *asked* where no answer came, or one without a page."""
     return Fetched(asked, asked, status, at=time.time())
 
 
@@ -78,7 +82,10 @@ def _content_type(response: Response) -> str:
     return (response.headers.get("Content-Type") or b"").decode("latin-1")
 
 
-def _encoding(response: Response, *, rendered: bool) -> str | None:
+def _browser_encoding(response: Response, *, rendered: bool) -> str | None:
+    """The encoding in which a browser wrote *response*; None if no browser did, and the page says its encoding
+    itself.
+    """
     return response.encoding if rendered and isinstance(response, TextResponse) else None
 
 

@@ -31,7 +31,8 @@ def conclude(
     verdicts_path: Path,
     shard: Shard | None = None,
 ) -> RuleBook:
-    """Write all decisions into the first rule book, or the part of a *shard*, and into the state beside the logs.
+    """Write all decisions into the first rule book, or into the part of a *shard*, and into the state beside the
+    logs.
 
     Returns the rule book with all that is known then. Raises `RuleBookError`.
     """
@@ -40,7 +41,9 @@ def conclude(
     decided = {site.site: _entries(site, today, logs) for site in trials}
     # Without fetches each run decides the same, and a run with fetches may decide otherwise: what looks different in a log may be
     # what changes at each fetch.
-    settled = {site.site: () if site.is_by_log else _settled(site.decisions, today) for site in trials}
+    settled = {
+        site.site: () if site.is_by_log else _failed_verdicts(site.decisions, today) for site in trials
+    }
     path = in_project(settings.rules[0])
     if shard is None:
         update(path, lambda book: book.merge_sites(decided))
@@ -50,7 +53,7 @@ def conclude(
     known = RuleBook.load([in_project(path) for path in settings.rules])
     if shard is not None:
         known = known.merge_sites(decided)
-    _keep_verdicts(verdicts_path, trials, settled, known)
+    _save_verdicts(verdicts_path, trials, settled, known)
     volatile_places.save_places(
         verdicts_path.parent, {site.site: Site(site.volatile, site.names, site.template) for site in trials}
     )
@@ -59,24 +62,26 @@ def conclude(
     return known
 
 
-def _keep_verdicts(
+def _save_verdicts(
     path: Path, trials: Sequence[Ended], settled: Mapping[str, Sequence[PastVerdict]], book: RuleBook
 ) -> None:
     """Save the verdicts of the sites that were tried; other processes may save those of other sites."""
 
-    def with_trials(known: Verdicts) -> Verdicts:
+    def with_new_verdicts(known: Verdicts) -> Verdicts:
+        """The verdicts *known*, with those of this run."""
         for name, of_site in settled.items():
             known = known.with_verdicts(name, of_site)
         return known
 
-    foreseen = with_trials(Verdicts.load(path))
+    foreseen = with_new_verdicts(Verdicts.load(path))
     rests = {
         site.site: site.rest(book, foreseen) if site.rest is not None and site.is_settled else None
         for site in trials
     }
 
     def with_rests(known: Verdicts) -> Verdicts:
-        known = with_trials(known)
+        """The same, with the digests of sites at rest, so that the next run can skip these sites."""
+        known = with_new_verdicts(known)
         for name, rest in rests.items():
             known = known.with_rest(name, rest)
         return known
@@ -84,7 +89,8 @@ def _keep_verdicts(
     verdicts.update(path, with_rests)
 
 
-def _settled(decisions: Iterable[Decision], today: str) -> list[PastVerdict]:
+def _failed_verdicts(decisions: Iterable[Decision], today: str) -> list[PastVerdict]:
+    """The verdicts of rules that were refuted or stay undecided."""
     return [
         PastVerdict(one.rule, one.verdict, one.tally, today)
         for one in decisions
@@ -112,21 +118,23 @@ def with_decisions(book: RuleBook, trials: Iterable[Ended], logs: Sequence[str],
 
 
 def _entries(site: Ended, today: str, logs: Sequence[str]) -> list[Entry]:
+    """The entries that the rule book gets by the decisions about *site*."""
     entries = (_entry(decision, today, logs) for decision in site.decisions)
     return [entry for entry in entries if entry is not None]
 
 
 def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
+    """The entry that the rule book gets by *decision*; None if nothing is decided."""
     if decision.verdict is Verdict.UNDECIDED:
         return None
     evidence = replace(evidence_of(decision), first_validated=today, last_validated=today, logs=tuple(logs))
     if decision.verdict is Verdict.REFUTED:
-        return Entry(decision.rule, Status.REFUTED, evidence, reason=_refuted(decision, today))
+        return Entry(decision.rule, Status.REFUTED, evidence, reason=_reason_of_refutation(decision, today))
     status = Status.VALID if decision.verdict is Verdict.VALID else Status.PROBATION
     return Entry(decision.rule, status, evidence)
 
 
-def _refuted(decision: Decision, today: str) -> str:
+def _reason_of_refutation(decision: Decision, today: str) -> str:
     return f"refuted on {today}: pages {decision.why}" if decision.why else f"refuted on {today}"
 
 
@@ -151,5 +159,5 @@ def evidence_of(decision: Decision) -> Evidence:
 
 
 def share_of(wrong: int, merges: int) -> float:
-    """*wrong* as a share of *merges*."""
+    """*wrong* as a share of *merges*, the URLs that got the key of another one."""
     return round(wrong / merges, 4) if merges else 0.0

@@ -27,19 +27,20 @@ def by_log(log: SiteLog) -> list[Rule]:
 
 
 def by_robots(text: str, url: str) -> list[Rule]:
-    """The rules that a robots.txt declares. *url*: of the robots.txt."""
+    """The rules that the robots.txt with this *text* at *url* declares."""
     site = site_of(url)
-    return [] if site is None else list(_of_host(clean_param.read(text[:_LONGEST], (site,)), url))
+    return [] if site is None else list(_rules_for_host(clean_param.read(text[:_LONGEST], (site,)), url))
 
 
 def by_header(value: str, url: str) -> list[Rule]:
-    """The rules that a ``No-Vary-Search`` header declares. *url*: of the answer with the header."""
+    """The rules that the *value* of a ``No-Vary-Search`` header declares. *url*: of the answer with the header."""
     site = site_of(url)
     line = " ".join(value.split())
-    return [] if site is None or not line else list(_of_host(no_vary_search.read(line, (site,)), url))
+    return [] if site is None or not line else list(_rules_for_host(no_vary_search.read(line, (site,)), url))
 
 
-def _of_host(said: Imported, url: str) -> Iterator[Rule]:
+def _rules_for_host(said: Imported, url: str) -> Iterator[Rule]:
+    """The rules in *said* about the site of *url*, narrowed to the host of *url*, which made the declaration."""
     here = Condition("host", parts_of(url).host)
     for site, rule in said.rules:
         if site == site_of(url):

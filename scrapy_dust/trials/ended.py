@@ -46,7 +46,7 @@ class Ended:
 
 
 def ended(site: SiteTrials) -> Ended:
-    """The end of the trials of *site*."""
+    """The end of the trials of *site*, without the site's log."""
     campaign = site.campaign
     return Ended(
         site.site,

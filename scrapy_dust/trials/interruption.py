@@ -60,7 +60,7 @@ class Interruption:
     def stops(self, crawler: Crawler) -> None:
         """Stop *crawler* when a signal comes. Takes the signals over from Scrapy when the crawl begins."""
         self._crawler = crawler
-        crawler.signals.connect(self._take_signals, signal=engine_started)
+        crawler.signals.connect(self._handle_signals, signal=engine_started)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -74,7 +74,7 @@ class Interruption:
 
     async def unless_forced(self, crawl: Awaitable[None] | Deferred[None]) -> None:
         """Wait for *crawl*; after a signal, only a moment longer."""
-        running = crawl if isinstance(crawl, Deferred) else deferred_from_coro(_awaited(crawl))
+        running = crawl if isinstance(crawl, Deferred) else deferred_from_coro(_as_coroutine(crawl))
         waiting = DeferredList([running, self._forced], fireOnOneCallback=True, fireOnOneErrback=True)
         try:
             await maybe_deferred_to_future(waiting)
@@ -82,51 +82,55 @@ class Interruption:
             error.subFailure.raiseException()
 
     def __enter__(self) -> Self:
-        self._take_signals()
+        self._handle_signals()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._restore()
+        self._restore_handlers()
 
-    def _take_signals(self) -> None:
+    def _handle_signals(self) -> None:
+        """Handle Ctrl-C and SIGTERM from now on; stop at once if one has come."""
         # Python has signals in its main thread only; a crawl in another is not stopped by any.
         if threading.current_thread() is not threading.main_thread():
             return
         if self.came:  # before there was anything to stop
-            self._stop(signal.SIGINT)
+            self._stop_crawl(signal.SIGINT)
             return
         for number in _SIGNALS:
-            before = signal.signal(number, self._interrupt)
-            if before != self._interrupt:
+            before = signal.signal(number, self._on_signal)
+            if before != self._on_signal:
                 self._before[number] = before
 
-    def _restore(self) -> None:
+    def _restore_handlers(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        self._restore()
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        """Note the signal, stop the thread that computes, and let the event loop stop the crawl."""
+        self._restore_handlers()
         self.came = True
         if self._thread is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self._thread), ctypes.py_object(Stopped)
             )
-        soon = _soon()
+        soon = _event_loop_caller()
         if soon is not None:
-            soon(partial(self._stop, number))
+            soon(partial(self._stop_crawl, number))
 
-    def _stop(self, number: int) -> None:
+    def _stop_crawl(self, number: int) -> None:
+        """End the crawl, and no longer wait for it when fetches under way have had a second."""
         logger.info("Learning ends early; send again to force.")
         if self._crawler is None:
             return
-        call_later(_GRACE, self._force, number)
+        call_later(_GRACE, self._stop_waiting, number)
         stopped = self._crawler.stop_async()
         self._stopping = (
             asyncio.ensure_future(stopped) if is_asyncio_available() else deferred_from_coro(stopped)
         )
 
-    def _force(self, number: int) -> None:
+    def _stop_waiting(self, number: int) -> None:
+        """Let `unless_forced` return although the crawl has not ended."""
         if not self._forced.called:
             self._forced.callback(None)
 
@@ -134,13 +138,15 @@ class Interruption:
 class InterruptionOfProcess(Interruption):
     """An `Interruption` for a process that does nothing else: a second after the signal, its event loop is dropped."""
 
-    def _force(self, number: int) -> None:
+    def _stop_waiting(self, number: int) -> None:
+        """Send Scrapy the signal twice, so that it drops its event loop."""
         # The first of two signals asks Scrapy to end, the second one makes it.
         for _ in range(2):
             signal.raise_signal(number)
 
 
-async def _awaited(crawl: Awaitable[None]) -> None:
+async def _as_coroutine(crawl: Awaitable[None]) -> None:
+    """A coroutine that waits for *crawl*, whatever can be awaited."""
     await crawl
 
 
@@ -157,7 +163,7 @@ def as_keyboard_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _soon() -> Callable[[Callable[[], None]], object] | None:
+def _event_loop_caller() -> Callable[[Callable[[], None]], object] | None:
     """A function by which a signal handler can have the event loop call something; None if no loop runs."""
     with suppress(RuntimeError):
         return asyncio.get_running_loop().call_soon_threadsafe

@@ -63,7 +63,7 @@ class ProbeJournal:
         self._kept: list[_Answer] | None = None  # what to write anew, where much is forgotten
         if path is None:
             return
-        known = list(_read(path, self._version))
+        known = list(_read_answers(path, self._version))
         recent = [answer for answer in known if answer[0].at >= now - KEPT_DAYS * 86_400]
         self._kept = recent if 2 * len(recent) < len(known) else None
         for page, renderer in recent:
@@ -88,9 +88,9 @@ class ProbeJournal:
             return
         try:
             if self._descriptor is None:
-                self._descriptor = self._open(self._path)
+                self._descriptor = self._open_file(self._path)
             if self._descriptor is not None:
-                _write_all(self._descriptor, _line(self._version, page, renderer))
+                _write_all(self._descriptor, _answer_line(self._version, page, renderer))
         except OSError:
             self.close()
         if self._descriptor is None:
@@ -108,17 +108,18 @@ class ProbeJournal:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _open(self, path: Path) -> int | None:
+    def _open_file(self, path: Path) -> int | None:
+        """The descriptor of the file at *path*, ready to be appended to; None if another run is writing it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         if not lock_alone(descriptor) or not is_same_file(path, descriptor):
             os.close(descriptor)
             return None
         if self._kept is not None:
-            _rewrite(path, self._version, self._kept)
+            _rewrite_file(path, self._version, self._kept)
             os.close(descriptor)
             self._kept = None
-            return self._open(path)
+            return self._open_file(path)
         # After what a crash has cut short, a line begins anew.
         size = os.fstat(descriptor).st_size
         os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
@@ -127,11 +128,12 @@ class ProbeJournal:
         return descriptor
 
 
-def _rewrite(path: Path, version: _Version, answers: Iterable[_Answer]) -> None:
+def _rewrite_file(path: Path, version: _Version, answers: Iterable[_Answer]) -> None:
+    """Replace the file at *path* by one with *answers* alone."""
     part = path.with_name(f"{path.name}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        _write_all(descriptor, b"".join(_line(version, *answer) for answer in answers))
+        _write_all(descriptor, b"".join(_answer_line(version, *answer) for answer in answers))
     finally:
         os.close(descriptor)
     part.replace(path)
@@ -142,13 +144,14 @@ def _write_all(descriptor: int, content: bytes) -> None:
         content = content[os.write(descriptor, content) :]
 
 
-def _line(version: _Version, page: Fetched, renderer: str | None) -> bytes:
+def _answer_line(version: _Version, page: Fetched, renderer: str | None) -> bytes:
+    """The line of the file for one answer: *page*, and the *renderer* that made it."""
     said: list[object] = [page.url, page.final_url, page.status, page.text_digest, list(page.sketch or ())]
-    said += [sorted(page.marks), round(page.at, 3), renderer, _shown_to_json(page.shown)]
+    said += [sorted(page.marks), round(page.at, 3), renderer, _page_to_json(page.shown)]
     return json.dumps([version, *said]).encode("ascii", "backslashreplace") + b"\n"
 
 
-def _shown_to_json(shown: Answer | None) -> list[object] | None:
+def _page_to_json(shown: Answer | None) -> list[object] | None:
     if shown is None:
         return None
     packed = pack(shown.units, MAX_UNITS)
@@ -156,19 +159,19 @@ def _shown_to_json(shown: Answer | None) -> list[object] | None:
     return [shown.url, shown.canonical, *units, dict(shown.names), dict(shown.links)]
 
 
-def _read(path: Path, version: _Version) -> Iterator[_Answer]:
+def _read_answers(path: Path, version: _Version) -> Iterator[_Answer]:
     """The answers in the file, as far as they can be read."""
     try:
         with path.open("rb") as file:
             for line in file:
                 with suppress(ValueError, RecursionError, TypeError):
-                    yield _answer(json.loads(line), version)
+                    yield _parse_answer(json.loads(line), version)
     except OSError:
         return
 
 
-def _answer(row: object, version: _Version) -> _Answer:
-    """The answer in *row*. Raises `ValueError` or `TypeError` for anything that `_line` does not write."""
+def _parse_answer(row: object, version: _Version) -> _Answer:
+    """The answer in *row*. Raises `ValueError` or `TypeError` for anything that `_answer_line` does not write."""
     if not isinstance(row, list) or len(row) != 10 or row[0] != version:
         raise ValueError("no answer")
     _, url, final_url, status, digest, sketch, marks, at, renderer, shown = row
@@ -179,7 +182,7 @@ def _answer(row: object, version: _Version) -> _Answer:
         url=url,
         final_url=final_url,
         status=status,
-        shown=_shown_from_json(shown),
+        shown=_page_from_json(shown),
         text_digest=digest,
         sketch=tuple(map(int, sketch)) or None,
         marks=frozenset(map(str, marks)),
@@ -188,7 +191,7 @@ def _answer(row: object, version: _Version) -> _Answer:
     return page, renderer
 
 
-def _shown_from_json(row: object) -> Answer | None:
+def _page_from_json(row: object) -> Answer | None:
     if row is None:
         return None
     if not isinstance(row, list) or len(row) != 7 or not isinstance(row[0], str):

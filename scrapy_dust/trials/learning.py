@@ -45,12 +45,12 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.stopping import Poll, Stopped, never_stop
 from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.ended import Ended, ended
+from scrapy_dust.trials.findings_saver import FindingsSaver
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.rest import Rest, said_by
-from scrapy_dust.trials.site_trials import SiteTrials, Trying
+from scrapy_dust.trials.site_trials import SiteReading, SiteTrials
 from scrapy_dust.trials.taking_over import TakingOver, keeper
-from scrapy_dust.trials.telling import Telling
 from scrapy_dust.visits.pages import SiteLog, Visit
 
 #: What a user is told with ``DUST_SAME = "items"``.
@@ -81,8 +81,8 @@ def mine(
     """
     check_packages(settings)
     is_on_disk = isinstance(visits, Shelved)
-    share = visits.share if isinstance(visits, Shelved) else _whole
-    every = ((site, visits[site], share(site)) for site in _in_turn(visits))
+    share = visits.share if isinstance(visits, Shelved) else _whole_share
+    every = ((site, visits[site], share(site)) for site in _sites_in_turn(visits))
     sites = every if taking is None else taking.left(every)
     remembered = None
     if state is not None:
@@ -91,26 +91,28 @@ def mine(
     miner = Miner(settings, redirects_count, all_priors(state), remembered, volatile)
     many = processes or processes_for(len(visits), records_of(visits))
     least = 0 if processes or is_on_disk else WORTH
-    with Telling(state if keep else None, shard) as telling, ExitStack() as stack:
+    with FindingsSaver(state if keep else None, shard) as saver, ExitStack() as stack:
         keeping = stack.enter_context(Keeping(remembered.memory)) if remembered and keep else None
         for mined in mined_by(miner, sites, many, least):
-            _tell_taken(taking, mined.site, telling, keeping, reporter)
+            _report_taken_over(taking, mined.site, saver, keeping, reporter)
             if keeping is not None:
                 keeping.add(parts_of(mined))
-            yield finished(mined, settings, reporter, names, telling, state=state if keep else None)
-        _tell_taken(taking, None, telling, keeping, reporter)
+            yield finished(mined, settings, reporter, names, saver, state=state if keep else None)
+        _report_taken_over(taking, None, saver, keeping, reporter)
 
 
-def _tell_taken(
+def _report_taken_over(
     taking: TakingOver | None,
     site: str | None,
-    telling: Telling,
+    saver: FindingsSaver,
     keeping: Keeping | None,
     reporter: Reporter,
 ) -> None:
-    """Tell of the sites that were taken over and whose turn is before that of *site*."""
+    """Save and report the findings about the sites taken over whose turn is before that of *site*; None: of all that
+    are left.
+    """
     for one in () if taking is None else taking.before(site):
-        telling.add(one.figures.site, one.figures.pages, one.tallies, one.places)
+        saver.add(one.figures.site, one.figures.pages, one.tallies, one.places)
         if keeping is not None:
             keeping.add(one.parts)
         reporter.mined(one.figures)
@@ -127,16 +129,18 @@ def finished(
     settings: DustSettings,
     reporter: Reporter,
     names: Names,
-    telling: Telling,
+    saver: FindingsSaver,
     *,
     state: Path | None,
 ) -> Mined:
-    """*mined* with the steps that run in this process, after an engine has mined the site. *state*: where a network is kept."""
+    """*mined* after the steps that only this process can do: findings are saved and reported, and a network is asked.
+    *state*: the folder where the network is kept.
+    """
     compared, learned = comparison_of(mined.log), None
     if compared is not None:
         compared.name(names)
         learned = volatile_places.Site(compared.knowledge.volatile, compared.knowledge.names)
-    telling.add(mined.site, len(mined.log.pages), mined.tallies, learned)
+    saver.add(mined.site, len(mined.log.pages), mined.tallies, learned)
     if settings.learner == "seq2seq":
         mined = _with_network(mined, settings, state, reporter)
     reporter.mined(figures_of(mined))
@@ -160,13 +164,15 @@ def _with_network(mined: Mined, settings: DustSettings, state: Path | None, repo
     return replace(mined, edits=edits, laps={**mined.laps, **clock.laps})
 
 
-def _in_turn(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
+def _sites_in_turn(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
+    """The sites of *visits*, those with most records first."""
     if isinstance(visits, Shelved):
         return visits.in_turn()
     return sorted(visits, key=lambda site: (-len(visits[site]), site))
 
 
-def _whole(_site: str) -> float:
+def _whole_share(_site: str) -> float:
+    """The share of a site's records that is read where all are in memory: all."""
     return 1.0
 
 
@@ -189,44 +195,52 @@ def prepare(
     """
     with keeper(taking) as keep:
         for one in mined:
-            reading = partial(
-                _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=False, poll=poll
+            read_again = partial(
+                _read_site,
+                book=book,
+                verdicts=verdicts,
+                settings=settings,
+                seed=seed,
+                log_only=False,
+                poll=poll,
             )
-            trying = reading(one)
-            if trying is None:
+            reading = read_again(one)
+            if reading is None:
                 keep(one, None, None)
                 continue
-            if trying.rest is not None:
-                keep(one, None, trying.rest)
+            if reading.rest is not None:
+                keep(one, None, reading.rest)
             yield SiteTrials(
-                trying,
+                reading,
                 settings.never_probe,
-                renderers=_renderers(one.log, trying.evidence),
+                renderers=_renderers(one.log, reading.evidence),
                 journal=journal,
                 not_before=latest,
-                anew=partial(_anew, one, reading, settings),
+                anew=partial(_read_anew, one, read_again, settings),
             )
 
 
-def _anew(
+def _read_anew(
     one: Mined,
-    reading: Callable[..., Trying | None],
+    read_again: Callable[..., SiteReading | None],
     settings: DustSettings,
     volatile: Volatile,
     nothing: Collection[str],
-) -> Trying:
-    """The rules to try on the site *one*, its log mined again by what is now known of volatile places and of no pages."""
+) -> SiteReading:
+    """The trials of the site *one*, its log mined again by the *volatile* places known now, without the URLs that
+    showed *nothing*.
+    """
     log = compared_anew(one.log, volatile, frozenset(nothing))
     evidence, proposals = grouped(log, volatile)
     mined = one
     if not one.elsewhere:
         mined = mine_log(one.site, proposals, settings, redirects_count=True, share=one.share)
-    trying = reading(replace(mined, log=evidence), whatever=True)
-    assert trying is not None
-    return trying
+    reading = read_again(replace(mined, log=evidence), whatever=True)
+    assert reading is not None
+    return reading
 
 
-def _trying(
+def _read_site(
     one: Mined,
     *,
     book: RuleBook,
@@ -236,18 +250,20 @@ def _trying(
     log_only: bool,
     poll: Poll,
     whatever: bool = False,
-) -> Trying | None:
-    """The rules of *one* site to try; None if there are none, unless *whatever*."""
+) -> SiteReading | None:
+    """The trials to hold on *one* site and all that its log says for them; None if there is nothing to try, unless
+    *whatever*.
+    """
     if settings.validation_test == "paper":
-        return _tried_literally(one, book, settings, seed, log_only=log_only, poll=poll)
-    accepted, disabled, candidates = _to_try(one, book, settings.max_substring)
+        return _read_for_paper(one, book, settings, seed, log_only=log_only, poll=poll)
+    accepted, disabled, candidates = _rules_to_try(one, book, settings.max_substring)
     suspects = () if log_only else changing_suspects(one.log)
     if not (candidates or suspects or whatever):
         return None
     rest = None if log_only else Rest(one.site, said_by(one.log), settings)
     rests = rest is not None and verdicts.rests.get(one.site) == rest(book, verdicts)
     evidence = evidence_of(one.site, one.log, settings, seed)
-    settled = disabled | _refuted(verdicts, one.site, candidates)
+    settled = disabled | _refuted_rules(verdicts, one.site, candidates)
     campaign = partial(
         Campaign,
         [] if rests else candidates,
@@ -260,7 +276,7 @@ def _trying(
         poll=poll,
     )
     known = {*accepted, *settled}
-    return Trying(
+    return SiteReading(
         campaign(),
         evidence,
         comparison_of(one.log),
@@ -274,10 +290,10 @@ def _trying(
     )
 
 
-def _tried_literally(
+def _read_for_paper(
     one: Mined, book: RuleBook, settings: DustSettings, seed: int, *, log_only: bool, poll: Poll
-) -> Trying | None:
-    """The rules to try by WWW'07 figure 4: there is no survey, and only rules that a person disabled are left out."""
+) -> SiteReading | None:
+    """The trials of WWW'07 figure 4: without a survey, of all rules but those that a person disabled."""
     entries = book.entries(one.site)
     candidates = one.candidates(
         [(entry.rule, entry.evidence.support) for entry in entries if entry.status is Status.VALID]
@@ -286,6 +302,7 @@ def _tried_literally(
         return None
 
     def draw_for(rule: Rule) -> Draw:
+        """A function that draws examples for *rule*, always the same ones."""
         return random.Random(f"{seed} {one.site} {rule}").choice  # noqa: S311  A sample, not a secret.
 
     evidence = evidence_of(one.site, one.log, settings, seed)
@@ -300,10 +317,10 @@ def _tried_literally(
         disabled=[entry.rule for entry in entries if entry.status is Status.DISABLED],
         poll=poll,
     )
-    return Trying(campaign, evidence, is_at_rest=True)
+    return SiteReading(campaign, evidence, is_at_rest=True)
 
 
-def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[Rule], list[Candidate]]:
+def _rules_to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[Rule], list[Candidate]]:
     """Three parts of a site's rules: those in force, those that a person disabled, and the candidates for trials."""
     entries = book.entries(one.site)
     accepted = [entry for entry in entries if entry.status is Status.VALID]
@@ -324,13 +341,14 @@ def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
 
 
 def _renderers(log: SiteLog, evidence: LogEvidence) -> dict[str, str]:
+    """The browser that made the page, for each URL of the log whose page a browser made."""
     if not any(page.rendered for page in log.pages):
         return {}
     pages = ((url, evidence.page_of(url)) for url in evidence.urls)
     return {url: page.rendered for url, page in pages if page is not None and page.rendered}
 
 
-def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> set[Rule]:
+def _refuted_rules(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> set[Rule]:
     """The rules refuted earlier, and the other rules of their candidates: a pair of different pages refutes them all."""
     refuted = {rule: one for rule, one in verdicts.of_site(site).items() if one.verdict is Verdict.REFUTED}
     contradicted = {rule for rule, one in refuted.items() if one.tally.contradictions}
@@ -364,14 +382,14 @@ def decided_from_log(
     """
     with suppress(Stopped), keeper(taking) as keep:
         for one in mined:
-            trying = _trying(
+            reading = _read_site(
                 one, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=True, poll=poll
             )
-            if trying is None:
+            if reading is None:
                 keep(one, None, None)
                 continue
-            if trying.campaign.next_probe() is not None:
+            if reading.campaign.next_probe() is not None:
                 raise DustError(f"{one.site}: a trial without fetches asked for one.")
-            end = ended(SiteTrials(trying))
+            end = ended(SiteTrials(reading))
             keep(one, end, None)
             yield end

@@ -37,6 +37,7 @@ class Limits:
 
     @cached_property
     def _ports(self) -> frozenset[int]:
+        """The ports at which the site may be fetched: those of the log, and both usual ones if the log has one."""
         ports = frozenset(netloc[2] for netloc in self.netlocs)
         return ports | _USUAL if ports & _USUAL else ports
 
@@ -59,6 +60,7 @@ class Limits:
         return self.has(url) or self._may_make_up(url, None)
 
     def _may_make_up(self, url: str, scheme: str | None) -> bool:
+        """Whether *url*, which the log does not have, may be fetched. *scheme*: the one that it must keep; None: any."""
         try:
             scheme_of_url, _, port = netloc_of(url)
         except ValueError:

@@ -43,6 +43,7 @@ class TrialLimits:
     """Lets only GET pass, and redirects only to URLs that the limits of the site allow."""
 
     def process_request(self, request: Request) -> None:
+        """Stop *request* unless validation may send it, and keep its cookies apart from those of other hosts."""
         if _goes_to_renderer(request):
             return
         if request.method != "GET" or request.body:
@@ -79,6 +80,7 @@ class TrialRobots(RobotsTxtMiddleware):
         self._unavailable: dict[str, RobotsUnavailable] = {}  # RFC 9309, 2.3.1.4: everything is disallowed
 
     async def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Hold *request* until the robots.txt of its host allows it; a request to a renderer passes."""
         if not _goes_to_renderer(request):
             await super().process_request(request)
 
@@ -88,7 +90,7 @@ class TrialRobots(RobotsTxtMiddleware):
         found = self._parsers.get(netloc)
         if isinstance(found, Deferred) and not found.called:
             mine: Deferred[RobotParser | None] = Deferred()
-            found.addCallback(_told(mine))
+            found.addCallback(_forward_to(mine))
             parser = await maybe_deferred_to_future(mine)
         else:
             if found is None:
@@ -97,10 +99,13 @@ class TrialRobots(RobotsTxtMiddleware):
         if netloc in self._unavailable:
             self._parsers.pop(netloc, None)  # whoever comes later asks again
             raise self._unavailable[netloc]
-        self._keep_distance(parser, request)
+        self._obey_crawl_delay(parser, request)
         return parser
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        """Take the robots.txt in *response*: its rules, the site's declarations in it, or that all is forbidden for
+        now.
+        """
         if response.status >= 500 or response.status == 429:
             self._unavailable[netloc] = RobotsUnavailable(response.status, response)
         site: Any = request.cb_kwargs.get("site")
@@ -110,10 +115,12 @@ class TrialRobots(RobotsTxtMiddleware):
         await super()._parse_robots(response, netloc, request)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
+        """Take note that the robots.txt of *netloc* could not be fetched, so that all is forbidden for now."""
         self._unavailable[netloc] = RobotsUnavailable(None, None)
         super()._robots_error(exc, netloc)
 
-    def _keep_distance(self, parser: RobotParser | None, request: Request) -> None:
+    def _obey_crawl_delay(self, parser: RobotParser | None, request: Request) -> None:
+        """Keep the Crawl-delay in the robots.txt, *parser*, between requests to the host of *request*."""
         agent = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
         delay = parser.crawl_delay(agent) if parser is not None and agent is not None else None
         if not delay:
@@ -134,7 +141,9 @@ class TrialRobots(RobotsTxtMiddleware):
         request.meta["autothrottle_dont_adjust_delay"] = True
 
 
-def _told(waiting: Deferred[RobotParser | None]) -> Any:
+def _forward_to(waiting: Deferred[RobotParser | None]) -> Any:
+    """A callback that passes the robots.txt on to *waiting* too."""
+
     def tell(parser: RobotParser | None) -> RobotParser | None:
         waiting.callback(parser)
         return parser
@@ -155,6 +164,7 @@ class TrialIdentity:
         return cls(Addresses(known))
 
     async def process_request(self, request: Request) -> None:
+        """Stop *request* if it goes into a private network; remove credentials if its host is new to the crawl."""
         if _goes_to_renderer(request):
             return
         _, host, port = netloc_of(request.url)
@@ -166,6 +176,7 @@ class TrialIdentity:
                 request.headers.pop(name, None)
 
     def process_response(self, request: Request, response: Response) -> Response:
+        """Stop *response* if it came from a private network after all."""
         # The name may have got another address between our look and the request.
         address = response.ip_address
         if address is None or request.meta.get("proxy") or _goes_to_renderer(request):

@@ -14,9 +14,9 @@ from scrapy_dust.errors import EngineError
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.findings_saver import FindingsSaver
 from scrapy_dust.trials.learning import check_packages, finished
-from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, told_of
-from scrapy_dust.trials.telling import Telling
+from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, unreadable_in_words
 
 
 def read_and_mine(
@@ -42,9 +42,9 @@ def read_and_mine(
         redirects_count=redirects_count,
     )
     kept = state if keep else None
-    with Telling(kept) as telling:
+    with FindingsSaver(kept) as saver:
         mined = [
-            finished(one, settings, reporter, found.seen.names, telling, state=kept) for one in found.mined
+            finished(one, settings, reporter, found.seen.names, saver, state=kept) for one in found.mined
         ]
     seen = found.seen
     read = Read(
@@ -52,7 +52,7 @@ def read_and_mine(
         visits={one.site: () for one in mined},
         logs=tuple(dict.fromkeys(log_name(file.name) for file in found.files)),
         unreadable=seen.unreadable,
-        named=told_of(seen.named),
+        named=unreadable_in_words(seen.named),
         passed_over=seen.passed_over,
         latest=seconds_of(seen.latest),
         files=found.files,

@@ -109,6 +109,7 @@ class Pace:
         return True
 
     def _pause(self, retry_after: float | None, now: float) -> None:
+        """Leave the site alone as long as *retry_after* says, or twice as long as the last time."""
         seconds = self._patience.pause * 2**self._pauses if retry_after is None else retry_after
         self._pauses += 1
         self._limit, self._streak = 1, 0

@@ -77,9 +77,9 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
         log_format=source.log_format,
         ignore=source.ignore,
     )
-    times, hosts = _Times(), _OfHost(source.host, source.shard)
-    by_site = gather(hosts.of(times.of(_reported(reading, reporter))), most)
-    named = told_of(reading.unreadable)
+    times, hosts = _Times(), _HostFilter(source.host, source.shard)
+    by_site = gather(hosts.of(times.of(_counted_aloud(reading, reporter))), most)
+    named = unreadable_in_words(reading.unreadable)
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
     return Read(
         by_site,
@@ -96,12 +96,13 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
     )
 
 
-def told_of(unreadable: Iterable[BadLine]) -> list[str]:
+def unreadable_in_words(unreadable: Iterable[BadLine]) -> list[str]:
     """A line of text for each line that could not be read."""
     return [f"{line.path}, line {line.line}: {line.reason}" for line in unreadable]
 
 
-def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
+def _counted_aloud(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
+    """*visits* unchanged, while *reporter* is told now and then how many have passed."""
     for number, visit in enumerate(visits, start=1):
         yield visit
         if number % 20_000 == 0:
@@ -135,7 +136,7 @@ def seconds_of(moment: str) -> float:
     return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
 
 
-class _OfHost:
+class _HostFilter:
     """Passes on the records of one host and its subdomains, or of the sites of a *shard*; without both, of all hosts."""
 
     def __init__(self, host: str | None, shard: Shard | None) -> None:
@@ -153,10 +154,11 @@ class _OfHost:
                 self.without_site += 1
             elif self._is_mine is not None and not self._is_mine(site):
                 self.of_others += 1
-            elif self._wanted is None or self._is_meant(visit.url):
+            elif self._wanted is None or self._is_wanted_host(visit.url):
                 yield visit
 
-    def _is_meant(self, url: str) -> bool:
+    def _is_wanted_host(self, url: str) -> bool:
+        """Whether *url* is of the wanted host or below it; else the host is noted among the others."""
         if self._wanted is not None and is_below(url, self._wanted):
             return True
         if len(self.others) < _OTHERS_KEPT:

@@ -37,10 +37,13 @@ class _BrowserRequest(Protocol):
 def stays_within(
     sites: Iterable[str], before: Callable[[Any], bool] | None = None
 ) -> Callable[[_BrowserRequest], bool]:
-    """A function for ``PLAYWRIGHT_ABORT_REQUEST``: GET only, and no page of another site. *before*: the project's own."""
+    """A function for ``PLAYWRIGHT_ABORT_REQUEST``, with which a browser only reads, and visits only pages of *sites*.
+    *before*: the project's own such function.
+    """
     known = frozenset(sites)
 
     def abort(request: _BrowserRequest) -> bool:
+        """Whether the browser must not send *request*."""
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             return True
         if request.is_navigation_request() and site_of(request.url) not in known:

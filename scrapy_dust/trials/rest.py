@@ -31,10 +31,11 @@ class Rest:
     settings: DustSettings
 
     def __call__(self, book: RuleBook, verdicts: Verdicts) -> str:
-        """The digest."""
-        return digest_of(self._said(book, verdicts))
+        """The digest of all that decides what the trials would do, by *book* and *verdicts*."""
+        return digest_of(self._circumstances(book, verdicts))
 
-    def _said(self, book: RuleBook, verdicts: Verdicts) -> Iterator[object]:
+    def _circumstances(self, book: RuleBook, verdicts: Verdicts) -> Iterator[object]:
+        """All that decides what the trials of the site would do, one thing after the other."""
         yield made_by()
         yield [getattr(self.settings, name) for name in READ_BY_MINING]
         yield settings_of_trials(self.settings)
@@ -54,11 +55,12 @@ def settings_of_trials(settings: DustSettings) -> tuple[object, ...]:
 
 
 def said_by(log: SiteLog) -> str:
-    """A digest of what *log* says. Other knowledge may make mining read the same pages in another way."""
-    return digest_of([*_shown(log), sorted(log.redirects.items()), sorted(log.declared)])
+    """A digest of the pages, redirects and declarations in *log*, as mining reads them."""
+    return digest_of([*_page_rows(log), sorted(log.redirects.items()), sorted(log.declared)])
 
 
-def _shown(log: SiteLog) -> Iterator[object]:
+def _page_rows(log: SiteLog) -> Iterator[object]:
+    """A row for each page of *log*: its URL, and its content as mining reads it."""
     comparison = comparison_of(log)
     for page in log.pages:
         units = None if comparison is None else comparison.totals(page.url)

@@ -91,12 +91,12 @@ def run_trials(
     Starts an event loop and ends it. Raises `DustError` if the crawl could not start. Decisions made before an
     *interruption* stay.
     """
-    process = _process(trial_settings(settings, [site.site for site in trials]))
+    process = _crawler_process(trial_settings(settings, [site.site for site in trials]))
     crawler = process.create_crawler(TrialSpider)
     interruption.stops(crawler)
-    process.crawl(crawler, **_arguments(settings, trials, own, on_progress), on_text=on_text)
+    process.crawl(crawler, **_spider_arguments(settings, trials, own, on_progress), on_text=on_text)
     process.start()
-    return _spent(crawler, trials, interruption)
+    return _cost_of_crawl(crawler, trials, interruption)
 
 
 async def run_trials_here(
@@ -107,7 +107,7 @@ async def run_trials_here(
     interruption: Interruption,
 ) -> Spent:
     """Do the same as `run_trials` in the event loop that runs already."""
-    arguments = _arguments(settings, trials, own, on_progress)
+    arguments = _spider_arguments(settings, trials, own, on_progress)
     of_trials = trial_settings(settings, [site.site for site in trials])
     if is_asyncio_available():
         crawler = AsyncCrawlerRunner(of_trials).create_crawler(TrialSpider)
@@ -117,10 +117,10 @@ async def run_trials_here(
         crawler = CrawlerRunner(of_trials).create_crawler(TrialSpider)
         interruption.stops(crawler)
         await interruption.unless_forced(crawler.crawl(**arguments))
-    return _spent(crawler, trials, interruption)
+    return _cost_of_crawl(crawler, trials, interruption)
 
 
-def _arguments(
+def _spider_arguments(
     settings: Settings, trials: Sequence[SiteTrials], own: DustSettings, on_progress: OnProgress
 ) -> dict[str, Any]:
     return {
@@ -144,7 +144,8 @@ def _is_unbound(settings: Settings) -> bool:
     return said and not settings.getbool("ROBOTSTXT_OBEY")
 
 
-def _spent(crawler: Crawler, trials: Iterable[SiteTrials], interruption: Interruption) -> Spent:
+def _cost_of_crawl(crawler: Crawler, trials: Iterable[SiteTrials], interruption: Interruption) -> Spent:
+    """The cost of the crawl that has ended; if nobody stopped it, the log decides what is still open."""
     if not isinstance(crawler.spider, TrialSpider):
         raise DustError("the validation crawl could not start; the log above says why.")
     if not interruption.came and not crawler.spider.interrupted:
@@ -155,7 +156,7 @@ def _spent(crawler: Crawler, trials: Iterable[SiteTrials], interruption: Interru
     return Spent(crawler.spider.fetches, crawler.spider.interrupted or interruption.came)
 
 
-def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
+def _crawler_process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
     reactor = settings.get("TWISTED_REACTOR")
     plain = settings.getbool("FORCE_CRAWLER_PROCESS") or (reactor and reactor != _ASYNCIO_REACTOR)
     if plain and not is_reactorless():

@@ -50,6 +50,8 @@ _SHARED = 50
 
 @dataclass(slots=True)
 class _Inquiry:
+    """A comparison of two pages under way: the steps to make, and the results so far."""
+
     probe: Probe
     steps: Inquiry
     fetches: int = 0
@@ -71,8 +73,8 @@ class _Errand:
 
 
 @dataclass(frozen=True, slots=True)
-class Trying:
-    """The campaign and the site's knowledge that one reading of a site's log gives."""
+class SiteReading:
+    """The campaign of a site's rules, and the knowledge of the site that its log gives for the campaign."""
 
     campaign: Campaign | LiteralCampaign
     evidence: LogEvidence
@@ -91,30 +93,30 @@ class SiteTrials:
 
     def __init__(
         self,
-        trying: Trying,
+        reading: SiteReading,
         never_probe: Iterable[str] = (),
         *,
         renderers: Mapping[str, str] | None = None,
         journal: ProbeJournal | None = None,
         not_before: float = 0.0,
-        anew: Callable[[Volatile, Collection[str]], Trying] | None = None,
+        anew: Callable[[Volatile, Collection[str]], SiteReading] | None = None,
     ) -> None:
-        """The trials that *trying* names. *renderers*: the browser that made a page, for URLs of the log that had one.
+        """The trials that *reading* names. *renderers*: the browser that made a page, for URLs of the log that had one.
 
         *not_before*: older answers of the journal are not taken. *anew* reads the log again when the survey has
         shown what changes at each fetch, and which URLs of the log show no page.
         """
-        evidence = trying.evidence
-        self._take_up(trying)
+        evidence = reading.evidence
+        self._use_reading(reading)
         self.limits = Limits(self.campaign.site, evidence.urls, never_probe)
         self.given_up: str | None = None  #: why the site is not asked any more
         self._is_stopped = False  # somebody ends the run
         self._journal = journal if journal is not None else ProbeJournal()
         self._not_before, self._anew = not_before, anew
-        self._judge = Judge(self._knowledge, trying.template)
-        nothing_to_ask = trying.is_at_rest or (self.campaign.finished and not trying.suspects)
+        self._judge = Judge(self._site_knowledge, reading.template)
+        nothing_to_ask = reading.is_at_rest or (self.campaign.finished and not reading.suspects)
         urls = [] if nothing_to_ask else [url for url in evidence.urls if self._may_be_surveyed(url)]
-        self._survey = SiteSurvey(self._judge, self._surveyed(urls, trying.suspects), urls)
+        self._survey = SiteSurvey(self._judge, self._survey_urls(urls, reading.suspects), urls)
         self._errands: deque[_Errand] = deque()  # in the order to take them
         self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
         self._to_send: list[str] = []
@@ -127,13 +129,15 @@ class SiteTrials:
         by_count = Counter(self._renderers.get(url) for url in evidence.urls)
         self._renderer = max(by_count, key=lambda one: by_count[one], default=None)
 
-    def _take_up(self, trying: Trying) -> None:
-        self.campaign, self._evidence, self._comparing = trying.campaign, trying.evidence, trying.comparing
-        self.rest, self.standing = trying.rest, trying.standing
-        self.is_by_log = trying.is_by_log
+    def _use_reading(self, reading: SiteReading) -> None:
+        """Go by *reading*, the first one or one that was made after the survey."""
+        self.campaign, self._evidence, self._comparing = reading.campaign, reading.evidence, reading.comparing
+        self.rest, self.standing = reading.rest, reading.standing
+        self.is_by_log = reading.is_by_log
 
     @property
-    def _knowledge(self) -> Knowledge:
+    def _site_knowledge(self) -> Knowledge:
+        """The knowledge by which two pages of the site are compared."""
         return NOTHING_KNOWN if self._comparing is None else self._comparing.knowledge
 
     @property
@@ -181,7 +185,9 @@ class SiteTrials:
         self.given_up = self.given_up or reason
 
     def declared(self, edits: Iterable[Rule]) -> None:
-        """Try *edits*, which the site declares, last. They have to prove as much as other rules."""
+        """Put the rules *edits*, which the site itself declares, on trial after all others. They have to prove as
+        much.
+        """
         new = [one for one in dict.fromkeys(edits) if one not in self._declared]
         new = new[: MOST - len(self._declared)]
         self._declared.update(new)
@@ -194,7 +200,7 @@ class SiteTrials:
     def begin(self) -> None:
         """Decide what needs no fetch, so that `finished` tells whether pages are wanted."""
         try:
-            self._advance()
+            self._take_answers_in_order()
         except Stopped:
             self._is_stopped = True
 
@@ -222,18 +228,19 @@ class SiteTrials:
             self._journal.add(page, self.renderer(page.url))
         return self.wanted()
 
-    def _advance(self) -> None:
+    def _take_answers_in_order(self) -> None:
+        """Take the answers that have come, in the order in which pages were asked for, and ask for more pages."""
         while self.given_up is None:
             self._top_up()
             if not self._errands or self._errands[0].page is None:
                 return
-            self._take(self._errands.popleft())
+            self._take_answer(self._errands.popleft())
 
     def _top_up(self) -> None:
         """Ask for as many further pages as may be under way at once; the campaign begins when the survey is over."""
         while self._survey.to_ask:
             wanted = self._survey.to_ask.popleft()
-            self._run(_Errand(wanted.url, survey=wanted))
+            self._get_answer(_Errand(wanted.url, survey=wanted))
         if self._survey.over and not self._has_begun:
             self._has_begun = True
             self._learn_from_survey()
@@ -241,10 +248,12 @@ class SiteTrials:
             probe = self.campaign.next_probe()
             if probe is None:
                 return
-            self._begin(probe)
+            self._begin_inquiry(probe)
 
-    def _run(self, errand: _Errand, since: float = 0.0) -> None:
-        """Queue *errand*, a task that needs pages. An answer in the journal that came after *since* saves a fetch."""
+    def _get_answer(self, errand: _Errand, since: float = 0.0) -> None:
+        """Queue *errand*, and take its answer from the journal if one came after *since*; else the page will be
+        fetched.
+        """
         self._errands.append(errand)
         since = max(since, self._not_before)
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
@@ -253,25 +262,26 @@ class SiteTrials:
             self._stateless[errand.url] += errand.stateless
             self._to_send.append(errand.url)
 
-    def _take(self, errand: _Errand) -> None:
+    def _take_answer(self, errand: _Errand) -> None:
+        """Give the page of *errand* to the survey, the judge and the inquiries that wait for it."""
         page = errand.page
         assert page is not None
         if errand.survey is not None:
-            self._survey.learn(errand.survey, page, self._known(errand.survey.made_of or page.url))
-            self._keep(page)
+            self._survey.learn(errand.survey, page, self._known_page(errand.survey.made_of or page.url))
+            self._keep_answer(page)
         elif not errand.beside:
-            self._judge.learn(page, self._known(page.url))
+            self._judge.learn(page, self._known_page(page.url))
         for number, inquiry in enumerate(errand.inquiries):
             inquiry.fetches += number == 0
-            self._continue(inquiry, page)
+            self._continue_inquiry(inquiry, page)
 
     def _learn_from_survey(self) -> None:
         """Mine the log anew if some of its pages change at each fetch, or are no pages."""
         labels = frozenset(self._labels_of_nothing())
         nothing = [url for url in self._evidence.urls if self._evidence.digest(url) in labels]
         if self._anew is not None and (nothing or any(self._judge.learned.changes.values())):
-            self._take_up(self._anew(self._judge.learned, nothing))
-            self._judge.take_up(self._knowledge)
+            self._use_reading(self._anew(self._judge.learned, nothing))
+            self._judge.take_up(self._site_knowledge)
         self._evidence.nothing = self._judge.nothing_digests | frozenset(self._labels_of_nothing())
 
     def _labels_of_nothing(self) -> Iterator[str]:
@@ -288,7 +298,8 @@ class SiteTrials:
             if count > 1 and shown is not None and self._judge.shows_nothing(shown):
                 yield label
 
-    def _surveyed(self, urls: Sequence[str], suspects: Sequence[str]) -> Iterator[Wanted]:
+    def _survey_urls(self, urls: Sequence[str], suspects: Sequence[str]) -> Iterator[Wanted]:
+        """The URLs of the survey that may be fetched. *suspects*: pages that may change at each fetch."""
         may_be_asked = frozenset(urls)
         texts = {url: digest for url in urls if (digest := self._evidence.digest(url)) is not None}
         for wanted in survey(urls, texts, [url for url in suspects if url in may_be_asked]):
@@ -298,7 +309,10 @@ class SiteTrials:
     def _may_be_surveyed(self, url: str) -> bool:
         return not is_hidden(url) and url not in self.limits.actions
 
-    def _keep(self, page: Fetched) -> None:
+    def _keep_answer(self, page: Fetched) -> None:
+        """Keep *page* for later inquiries, in the place of the oldest answer if there are too many; a refusal is not
+        kept.
+        """
         self._kept.pop(page.url, None)
         if page.is_refusal:
             return  # whoever wants it later may have more luck
@@ -306,7 +320,8 @@ class SiteTrials:
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def _known(self, url: str) -> Known | None:
+    def _known_page(self, url: str) -> Known | None:
+        """The page of *url* as the log has it; None if the log has none."""
         page = self._evidence.page_of(url)
         if page is None:
             return None
@@ -314,23 +329,26 @@ class SiteTrials:
         return Known(self._shown_in_log(url), self._evidence.digest(url), page.sketch, page.size, at)
 
     def _shown_in_log(self, url: str) -> Answer | None:
+        """The page of *url* in units, as the log has it; None if the log has none."""
         page = self._evidence.page_of(url)
         return None if page is None or self._comparing is None else self._comparing.answer(page.url)
 
-    def _begin(self, probe: Probe) -> None:
+    def _begin_inquiry(self, probe: Probe) -> None:
+        """Begin the comparison that *probe* asks for; a pair that must not be fetched counts as unknown."""
         pair = probe.pair
         if not self.limits.may_compare(pair.url, pair.target):
             self.campaign.record(probe, Outcome.UNKNOWN)
             return
         self._under_way += 1
-        steps = self._inquiry(self.campaign, probe)
+        steps = self._inquiry_steps(self.campaign, probe)
         self._get_page(_Inquiry(probe, steps), next(steps))
 
-    def _inquiry(self, campaign: Campaign | LiteralCampaign, probe: Probe) -> Inquiry:
+    def _inquiry_steps(self, campaign: Campaign | LiteralCampaign, probe: Probe) -> Inquiry:
+        """The steps that compare the pages of *probe*: those of the papers, or ours."""
         pair = probe.pair
         if isinstance(campaign, LiteralCampaign):
             return fetch_both(pair.url, pair.target, campaign.params.matches)
-        known, there = self._known(pair.url), self._known(pair.target)
+        known, there = self._known_page(pair.url), self._known_page(pair.target)
         return inquire(
             pair.url,
             pair.target,
@@ -342,8 +360,9 @@ class SiteTrials:
             key=campaign.key_with(probe.rule),
         )
 
-    def _continue(self, inquiry: _Inquiry, page: Fetched) -> None:
-        self._keep(page)
+    def _continue_inquiry(self, inquiry: _Inquiry, page: Fetched) -> None:
+        """Give *page* to *inquiry*, then get the next page, or record the outcome."""
+        self._keep_answer(page)
         inquiry.latest = max(inquiry.latest, page.at)
         if page.answered and page.url == inquiry.probe.pair.target:
             inquiry.content = page.text_digest
@@ -370,12 +389,12 @@ class SiteTrials:
         """
         url = nonsense_beside(ask.url) if ask.beside else ask.url
         if ask.beside and url in self.limits.actions:
-            self._continue(inquiry, Fetched(url, url, None))
+            self._continue_inquiry(inquiry, Fetched(url, url, None))
             return
         is_new = ask.again or ask.stateless
         kept = None if is_new else self._kept.get(url)
         if kept is not None:
-            self._continue(inquiry, kept)
+            self._continue_inquiry(inquiry, kept)
             return
         same = (one for one in self._errands if one.url == url and one.shared and one.survey is None)
         under_way = None if is_new else next(same, None)
@@ -386,4 +405,4 @@ class SiteTrials:
         errand = _Errand(
             url, inquiries=[inquiry], shared=not is_new, beside=ask.beside, stateless=ask.stateless
         )
-        self._run(errand, since=inquiry.latest if is_new else 0.0)
+        self._get_answer(errand, since=inquiry.latest if is_new else 0.0)

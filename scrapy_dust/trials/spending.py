@@ -40,6 +40,7 @@ def progress_of(reporter: Reporter) -> OnProgress:
     """A function that tells *reporter* how far a validation crawl has come."""
 
     def tell(running: Running) -> None:
+        """Report the fetches of the crawl *running*, and how many rules are decided and left."""
         decided = sum(site.campaign.decided for site in running.trials)
         remaining = sum(site.campaign.remaining for site in running.trials)
         reporter.probing(running.fetches, running.budget, decided, remaining)

@@ -72,8 +72,8 @@ class TrialSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider._idle, signal=signals.spider_idle)
-        crawler.signals.connect(spider._closed, signal=signals.spider_closed)
+        crawler.signals.connect(spider._on_idle, signal=signals.spider_idle)
+        crawler.signals.connect(spider._on_closed, signal=signals.spider_closed)
         return spider
 
     @property
@@ -82,10 +82,11 @@ class TrialSpider(Spider):
         return sum(pace.spent for pace in self.paces.values())
 
     async def start(self) -> AsyncIterator[Request]:
+        """The first requests of all sites, one of each in turn, so that no site spends the budget of the others."""
         # Sites take turns, so that none spends the budget of the others.
         for site in self.trials:
             self.paces[site.site].push(site.wanted())
-        asking = [(site, self._requests(site)) for site in self.trials]
+        asking = [(site, self._requests_now(site)) for site in self.trials]
         while asking:
             for site, requests in list(asking):
                 request = next(requests, None)
@@ -94,7 +95,7 @@ class TrialSpider(Spider):
                 else:
                     yield request
 
-    def _requests(self, site: SiteTrials) -> Iterator[Request]:
+    def _requests_now(self, site: SiteTrials) -> Iterator[Request]:
         """Requests for what *site* waits for, as far as the budget and its pace allow."""
         pace = self.paces[site.site]
         while self.fetches < self.budget and site.given_up is None:
@@ -103,9 +104,10 @@ class TrialSpider(Spider):
                 self._give_up(site, pace.too_long)
             if url is None:
                 return
-            yield self._request(site, url)
+            yield self._request_for(site, url)
 
-    def _request(self, site: SiteTrials, url: str) -> Request:
+    def _request_for(self, site: SiteTrials, url: str) -> Request:
+        """The request that fetches *url* of *site*, with its renderer and, where the trials want it, without cookies."""
         meta = TRIAL_META | rendering_meta(site.renderer(url), url, self._render_meta)
         if self._unbound and site.limits.has(url):
             meta["dont_obey_robotstxt"] = True
@@ -130,7 +132,7 @@ class TrialSpider(Spider):
         if self._on_text is not None:
             self._on_text(asked, words_of(response, rendered=rendered))
         page = fetched(response, asked, rendered=rendered, ignore=self._ignore)
-        return self._settle(site, page, response)
+        return self._take_answer(site, page, response)
 
     def failed(self, failure: Failure) -> Iterator[Request]:
         """Tell the trials that a request brought no page. Yields the next requests."""
@@ -138,50 +140,56 @@ class TrialSpider(Spider):
         site, asked = request.cb_kwargs["site"], request.cb_kwargs["asked"]
         error = failure.value
         if isinstance(error, HttpError):
-            return self._settle(site, unanswered(asked, error.response.status), error.response)
+            return self._take_answer(site, unanswered(asked, error.response.status), error.response)
         if isinstance(error, RobotsUnavailable):
-            return self._settle(site, unanswered(asked, error.status), error.response)
+            return self._take_answer(site, unanswered(asked, error.status), error.response)
         if isinstance(error, IgnoreRequest):
             return self._leave_out(site, asked, asked_before="redirect_urls" in request.meta)
-        return self._settle(site, unanswered(asked), None)
+        return self._take_answer(site, unanswered(asked), None)
 
     def _leave_out(self, site: SiteTrials, asked: str, *, asked_before: bool) -> Iterator[Request]:
+        """Tell the trials that *asked* must not be fetched. *asked_before*: a redirect led where we do not follow."""
         pace = self.paces[site.site]
         if asked_before:  # a redirect led where we do not follow
             pace.went_well()
         else:
             pace.not_sent()
-        return self._go_on(site, unanswered(asked))
+        return self._pass_on(site, unanswered(asked))
 
-    def _settle(self, site: SiteTrials, page: Fetched, response: Response | None) -> Iterator[Request]:
+    def _take_answer(self, site: SiteTrials, page: Fetched, response: Response | None) -> Iterator[Request]:
+        """Give *page* to the trials of *site*; after a refusal, leave the site alone for a while. Yields the next
+        requests.
+        """
         pace = self.paces[site.site]
         if not page.is_refusal:
             pace.went_well()
-            return self._go_on(site, page)
+            return self._pass_on(site, page)
         again = pace.refused(page.url, page.status, _retry_after(response), time.monotonic())
         if pace.too_long is not None:
             self._give_up(site, pace.too_long)
-        self._set_alarm()
-        return self._requests(site) if again else self._go_on(site, page)
+        self._set_wakeup()
+        return self._requests_now(site) if again else self._pass_on(site, page)
 
-    def _go_on(self, site: SiteTrials, page: Fetched) -> Iterator[Request]:
+    def _pass_on(self, site: SiteTrials, page: Fetched) -> Iterator[Request]:
+        """Give *page* to the trials of *site*, and yield the requests that are wanted next."""
         self.paces[site.site].push(site.answer(page))
         self._on_progress(self)
-        yield from self._requests(site)
+        yield from self._requests_now(site)
 
     def _give_up(self, site: SiteTrials, reason: str) -> None:
+        """Fetch nothing more from *site* in this run, for *reason*."""
         if site.given_up is None:
             self.logger.warning("%s is left alone for now: %s.", site.site, reason)
         site.give_up(reason)
         self.paces[site.site].clear()
 
-    def _idle(self) -> None:
+    def _on_idle(self) -> None:
         """Wait when nothing is under way and a site is left alone for a while."""
-        self._set_alarm()
+        self._set_wakeup()
         if self._alarm is not None:
             raise DontCloseSpider
 
-    def _set_alarm(self) -> None:
+    def _set_wakeup(self) -> None:
         """Wake up when the first site that is left alone may be asked again."""
         paused = [
             self.paces[site.site].paused_until
@@ -189,15 +197,15 @@ class TrialSpider(Spider):
             if site.given_up is None and self.paces[site.site].is_waiting
         ]
         if paused and self._alarm is None and self.fetches < self.budget:
-            self._alarm = call_later(max(0.01, min(paused) - time.monotonic()), self._wake)
+            self._alarm = call_later(max(0.01, min(paused) - time.monotonic()), self._send_due_requests)
 
-    def _wake(self) -> None:
+    def _send_due_requests(self) -> None:
         self._alarm = None
         for site in self.trials:
-            for request in self._requests(site):
+            for request in self._requests_now(site):
                 self.crawler.engine.crawl(request)
 
-    def _closed(self, reason: str) -> None:
+    def _on_closed(self, reason: str) -> None:
         self.interrupted = reason == "shutdown"
         if self._alarm is not None:
             self._alarm.cancel()

@@ -1,4 +1,5 @@
-"""The survey of a site before its rules are tried: validation asks how the site answers when it has nothing to show.
+"""The survey of a site before its rules are tried: how the site answers when it has nothing to show, and what changes
+at each fetch.
 
 Pages of the log show its template, and whether it still shows what the log has. URLs that cannot exist show its "not
 found" with status 200, and a login or a consent that stands in front of a whole part of it:
@@ -6,11 +7,12 @@ found" with status 200, and a login or a consent that stands in front of a whole
 - beside pages: another name in the same folder, and at the root of the host;
 - beside texts that many URLs of the log share, which are one page under many names, or no page at all;
 - in place of parameters' values, for two pages of the log that differ. Only an answer that both get is nothing, and
-  only if it is not the page that the log has: where a parameter does not matter, each gets its own page.
+only if it is not the page that the log has: where a parameter does not matter, each gets its own page.
 
-A page of the log that does not show the very same now is fetched twice: so the site shows what changes at each fetch. Once
-it has shown that on a few pages, the log is as good as the second fetch of the others. Where all that changes is never the
-same again, more pages are asked for, once each, until that is sure: then the log alone can tell which of its pages are one.
+A page of the log that does not show the very same now is fetched twice: so the site shows what changes at each fetch.
+Once it has shown that on a few pages, the log is as good as the second fetch of the others. Where all that changes is
+never the same again, more pages are asked for, once each, until that is sure: then the log alone can tell which of
+its pages are one.
 """
 
 from __future__ import annotations
@@ -65,12 +67,12 @@ def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str
 
     *suspects*: pages that may change at each fetch.
     """
-    shared = _shared(urls, texts)
+    shared = _urls_of_shared_texts(urls, texts)
     bases = [*shared, *urls[: _BESIDE - len(shared) // 2]]
-    beside = dict.fromkeys(made for url in bases for made in _beside_and_root(url))
+    beside = dict.fromkeys(made for url in bases for made in _nonsense_at_host(url))
     yield from (Wanted(url, Kind.BESIDE) for url in list(beside)[:_BESIDE])
-    yield from _values(urls, texts)
-    pages = dict.fromkeys([*shared, *_of_each_part([*suspects, *_different(urls, texts)])])
+    yield from _nonsense_values(urls, texts)
+    pages = dict.fromkeys([*shared, *_each_template_first([*suspects, *_different_texts_first(urls, texts)])])
     yield from (Wanted(url, Kind.PAGE, is_shared=url in shared) for url in list(pages)[:_PAGES])
 
 
@@ -87,7 +89,9 @@ class SiteSurvey:
         self._rounds = _ROUNDS
         self._changed: list[tuple[Fetched, Known]] = []  # pages that do not show what the log has
         self._log_is_control = False  # the log was as good as a second fetch of some page
-        self._values: dict[str, Fetched] = {}  # template → the first answer to values that cannot exist
+        self._nonsense_values: dict[
+            str, Fetched
+        ] = {}  # template → the first answer to values that cannot exist
         self._pages: list[tuple[Wanted, Fetched, Known | None]] = []
         self._first: dict[str, Fetched] = {}  # the first answers of pages
         self._again: Counter[str] = Counter()  # how often pages were asked for again
@@ -103,7 +107,7 @@ class SiteSurvey:
         if wanted.kind is Kind.BESIDE:
             self._judge.learn_nothing(page)
         elif wanted.kind is Kind.VALUES and not self._judge.resembles(page, known):
-            first = self._values.setdefault(wanted.template, page)
+            first = self._nonsense_values.setdefault(wanted.template, page)
             if first is not page and self._judge.is_like(first, page):
                 self._judge.learn_nothing(page)
         elif wanted.kind is Kind.VALUES:
@@ -140,8 +144,8 @@ class SiteSurvey:
                 self._log_is_control = True
             elif page.url not in self._again:
                 left.append(page.url)
-        for url in _telling_most(left)[:_AGAIN]:
-            self._want_again(url)
+        for url in _most_telling_first(left)[:_AGAIN]:
+            self._ask_once_more(url)
 
     def _ask_for_more(self) -> None:
         """Ask for more pages like those whose changing places may turn out to be sure.
@@ -162,19 +166,19 @@ class SiteSurvey:
         if most > _MORE or len(alike) < _WORTH * most:
             return
         for url in open_ones:
-            self._want_again(url)
+            self._ask_once_more(url)
         if open_ones or not self._rounds:
             return
         self._rounds -= 1
         for url in [url for url in alike if lacking[template_of(url)]][:most]:
             self._urls.remove(url)
-            self._want(Wanted(url, Kind.PAGE))
+            self._ask_for(Wanted(url, Kind.PAGE))
 
-    def _want_again(self, url: str) -> None:
+    def _ask_once_more(self, url: str) -> None:
         self._again[url] += 1
-        self._want(Wanted(url, Kind.AGAIN))
+        self._ask_for(Wanted(url, Kind.AGAIN))
 
-    def _want(self, wanted: Wanted) -> None:
+    def _ask_for(self, wanted: Wanted) -> None:
         self._left += 1
         self.to_ask.append(wanted)
 
@@ -203,7 +207,7 @@ def nonsense_beside(url: str) -> str:
     folder, _, name = parts.path.rpartition("/")
     dot = name.rfind(".")
     ending = name[dot:] if dot > 0 else ""
-    word = _word(f"{parts.netloc}{folder}/{ending}")
+    word = _made_up_word(f"{parts.netloc}{folder}/{ending}")
     return f"{parts.scheme}://{parts.netloc}{folder}/{word}{ending}"
 
 
@@ -211,16 +215,17 @@ def nonsense_elsewhere(url: str) -> str:
     """A URL that cannot exist, in a folder that cannot exist, with the extension of *url*."""
     parts = urlsplit(url)
     _, _, name = parts.path.rpartition("/")
-    return nonsense_beside(f"{parts.scheme}://{parts.netloc}/{_word(f'{parts.netloc}/')}/{name}")
+    return nonsense_beside(f"{parts.scheme}://{parts.netloc}/{_made_up_word(f'{parts.netloc}/')}/{name}")
 
 
-def _beside_and_root(url: str) -> Iterator[str]:
+def _nonsense_at_host(url: str) -> Iterator[str]:
+    """Two URLs that cannot exist: one in the folder of *url*, and one at the root of its host."""
     parts = urlsplit(url)
     yield nonsense_beside(url)
     yield nonsense_beside(f"{parts.scheme}://{parts.netloc}/")
 
 
-def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+def _urls_of_shared_texts(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     """For each text that many of *urls* share, one URL that shows it; most shared texts come first."""
     by_text: dict[str, list[str]] = {}
     for url in urls:
@@ -230,7 +235,7 @@ def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     return [of_text[0] for of_text in many[:_SHARED]]
 
 
-def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
+def _different_texts_first(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
     """*urls*, in an order that begins with URLs whose texts, by *texts*, all differ."""
     seen: set[str] = set()
     repeated = []
@@ -244,7 +249,7 @@ def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
     yield from repeated
 
 
-def _of_each_part(urls: Sequence[str]) -> list[str]:
+def _each_template_first(urls: Sequence[str]) -> list[str]:
     """*urls*, in an order that begins with some of each of the most frequent path templates."""
     by_template: dict[str, list[str]] = {}
     for url in urls:
@@ -253,7 +258,7 @@ def _of_each_part(urls: Sequence[str]) -> list[str]:
     return [*(url for of_one in largest for url in of_one[:_PAGES_EACH]), *urls]
 
 
-def _telling_most(urls: Sequence[str]) -> list[str]:
+def _most_telling_first(urls: Sequence[str]) -> list[str]:
     """*urls*, first two of the path that most of them have, of different templates, and one of another path."""
     by_path: dict[str, dict[str, list[str]]] = {}
     for url in urls:
@@ -268,7 +273,7 @@ def _telling_most(urls: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*first, *chain.from_iterable(in_turn)]))
 
 
-def _values(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:
+def _nonsense_values(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:
     """For the path templates of most URLs: two pages that differ, each with values in its query that cannot exist."""
     by_template: dict[str, list[str]] = {}
     for url in urls:
@@ -289,7 +294,7 @@ def _with_nonsense(url: str) -> str:
     """*url* with each value in its query replaced by a text that means nothing, another one for each URL."""
     question = url.find("?")
     for parameter in reversed([p for p in parameters(url) if p.begin > question]):
-        value = _word(f"{url} {parameter.name} {parameter.begin}")
+        value = _made_up_word(f"{url} {parameter.name} {parameter.begin}")
         url = url[: parameter.value_begin] + value + url[parameter.end :]
     return url
 
@@ -297,7 +302,7 @@ def _with_nonsense(url: str) -> str:
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
-def _word(text: str) -> str:
-    """*text* without digits, so that no site reads a number at its beginning."""
+def _made_up_word(text: str) -> str:
+    """A word without meaning, always the same for *text*, without digits, so that no site reads a number in it."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return digest.translate(_LETTERS)

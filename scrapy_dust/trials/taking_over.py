@@ -38,12 +38,12 @@ from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.ended import Ended
 from scrapy_dust.trials.rest import Rest, settings_of_trials
-from scrapy_dust.trials.written import Found, found_read, found_written
+from scrapy_dust.trials.site_results import SiteResult, result_from_bytes, result_to_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A site that was taken over."""
+    """A site that was taken over from an earlier run."""
 
     figures: Figures
     tallies: Tallies  #: what it shows of edits, for other sites
@@ -52,7 +52,7 @@ class Taken:
 
     @property
     def parts(self) -> list[Part]:
-        """What is kept of it already."""
+        """The parts of its results that stay on the disk as they are."""
         return [Part(self.figures.site, part, "", None) for part in _PARTS]
 
 
@@ -86,7 +86,7 @@ def taking_over(
 
 @contextmanager
 def keeper(taking: TakingOver | None) -> Iterator[Keep]:
-    """A function that keeps sites for later runs of *taking*, if there is one that is to be kept."""
+    """A function that keeps what *taking* needs in later runs; one that does nothing if no site is kept."""
     if taking is None or not taking.saves:
         yield lambda _mined, _ended, _rest: None
         return
@@ -114,17 +114,17 @@ class TakingOver:
     _waiting: deque[Taken] = field(default_factory=deque)
 
     def left(self, sites: Iterable[Site]) -> Iterator[Site]:
-        """Those of *sites* that have to be mined."""
+        """Those of *sites* that have to be mined; the others are taken over, and wait for their turn in `before`."""
         for site, visits, share in sites:
             self._turns[site] = len(self._turns)
             clock = Laps()
             records = self.remembered.circumstances.key_of_visits(site, visits, share)
-            keys = self._keys[site] = {"ended": self._key(site, records)}
+            keys = self._keys[site] = {"ended": self._key_of_end(site, records)}
             if not self.by_log:
                 keys["rest"] = records
             parts = self.remembered.memory.find(site, keys)
-            found = map(found_read, parts.values())
-            taken = next((taken for one in found if one and (taken := self._taken(one))), None)
+            found = map(result_from_bytes, parts.values())
+            taken = next((taken for one in found if one and (taken := self._taken_over(one))), None)
             if taken is None:
                 yield site, visits, share
                 continue
@@ -147,15 +147,15 @@ class TakingOver:
         return sorted([*trials, *self.ends.values()], key=lambda one: self._turns[one.site])
 
     def parts_of(self, mined: Mined, ended: Ended | None, rest: Rest | None) -> Iterator[Part]:
-        """What later runs need in order to take the site of *mined* over. *ended*: its trials, where the log alone decides;
-        *rest*: when it is at rest, where it may be fetched.
+        """The result of *mined* for later runs, if they can take it over. *ended*: the end of its trials, where the
+        log alone decides; *rest*: when the site is at rest, where it may be fetched.
         """
         before = self.places.get(mined.site, volatile_places.Site())
         comparison = comparison_of(mined.log)
         learned = NOTHING_VOLATILE if comparison is None else comparison.knowledge.volatile
         if not (rest or volatile_places.is_known(before, volatile_places.Site(learned))):
             return  # the next run will compare its pages otherwise
-        found = Found(
+        found = SiteResult(
             replace(figures_of(mined), laps={}, taken_over=frozenset()),
             mined.tallies,
             {} if rest else mined.asked,
@@ -166,11 +166,14 @@ class TakingOver:
             rest.said if rest else None,
             ended,
         )
-        content, part = found_written(found), "rest" if rest else "ended"
+        content, part = result_to_bytes(found), "rest" if rest else "ended"
         if content is not None:
             yield Part(mined.site, part, self._keys[mined.site][part], content)
 
-    def _key(self, site: str, records: str) -> str:
+    def _key_of_end(self, site: str, records: str) -> str:
+        """A digest of all that the log decides of *site* by, beside what other sites say. *records*: that of its
+        records.
+        """
         entries = [
             (content_of(one.rule), str(one.status), one.evidence.support) for one in self.book.entries(site)
         ]
@@ -181,8 +184,8 @@ class TakingOver:
         changing = volatile_places.site_json(self.places[site]) if site in self.places else None
         return digest_of([records, self.by_log, settings_of_trials(self.settings), changing, entries, past])
 
-    def _taken(self, found: Found) -> Taken | None:
-        """The site of *found*, if that holds in this run."""
+    def _taken_over(self, found: SiteResult) -> Taken | None:
+        """The site of *found*, taken over; None if *found* does not hold in this run."""
         site, ended = found.figures.site, found.ended
         places = self.places.get(site)
         if found.said is None:
@@ -190,13 +193,16 @@ class TakingOver:
             if not named or not is_told_the_same(self.pool.without(site), found.asked):
                 return None
         else:
-            ended = self._at_rest(site, found.said)
+            ended = self._end_at_rest(site, found.said)
             if ended is None or (found.changes and places is None):
                 return None
         parts = frozenset(("rules", "edits", "trials"))
         return Taken(replace(found.figures, taken_over=parts), found.tallies, places, ended)
 
-    def _at_rest(self, site: str, said: str) -> Ended | None:
+    def _end_at_rest(self, site: str, said: str) -> Ended | None:
+        """The end of the trials of *site*, which is at rest: nothing new is decided. None if it is not at rest.
+        *said*: a digest of its log.
+        """
         rest = Rest(site, said, self.settings)(self.book, self.verdicts)
         if self.verdicts.rests.get(site) != rest:
             return None

@@ -1,4 +1,4 @@
-"""Writes what is known of a site whose trials are over to bytes and reads it back, for `taking_over`."""
+"""The result of a site's mining and trials as bytes, and back, so that `taking_over` finds it in a later run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from scrapy_dust.trials.ended import Ended
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What an earlier run has found of a site."""
+class SiteResult:
+    """What one run has found of a site."""
 
     figures: Figures
     tallies: Tallies  #: what it shows of edits, for other sites
@@ -31,8 +31,10 @@ class Found:
     ended: Ended | None  #: None: it had nothing to try, or it could be fetched
 
 
-def found_written(found: Found) -> bytes | None:
-    """*found* as bytes; None if it would not come back unchanged. Of the end, neither URLs nor names of places are written."""
+def result_to_bytes(found: SiteResult) -> bytes | None:
+    """*found* as bytes; None if it would not come back unchanged. Without the URLs and the names of places of the
+    trials' end.
+    """
     ended = found.ended
     if ended is not None:
         ended = replace(ended, urls=(), names={})
@@ -44,24 +46,24 @@ def found_written(found: Found) -> bytes | None:
             "names": found.names,
             "changes": found.changes,
             "said": found.said,
-            "ended": None if ended is None else _ended(ended),
+            "ended": None if ended is None else _ended_row(ended),
         }
     )
-    return content if found_read(content) == replace(found, ended=ended) else None
+    return content if result_from_bytes(content) == replace(found, ended=ended) else None
 
 
-def found_read(content: bytes) -> Found | None:
-    """What `found_written` has written; None if *content* is something else."""
+def result_from_bytes(content: bytes) -> SiteResult | None:
+    """The result of which `result_to_bytes` made *content*; None if *content* is something else."""
     try:
         file = unpacked(content)
-        return Found(
+        return SiteResult(
             Figures(**file["figures"] | {"taken_over": frozenset()}),
             {kind: pooling.Tally(*counts) for kind, counts in file["tallies"]},
             {tuples(question): tuples(said) for question, said in file["asked"]},
             tuples(file["names"]),
             file["changes"],
             file["said"],
-            None if file["ended"] is None else _ended_of(file["ended"]),
+            None if file["ended"] is None else _ended_from_row(file["ended"]),
         )
     except UNREADABLE:
         return None
@@ -74,18 +76,18 @@ _PLAIN = (
 )
 
 
-def _ended(ended: Ended) -> dict[str, Any]:
+def _ended_row(ended: Ended) -> dict[str, Any]:
     return {name: getattr(ended, name) for name in _PLAIN} | {
-        "decisions": [_decision(one) for one in ended.decisions]
+        "decisions": [_decision_row(one) for one in ended.decisions]
     }
 
 
-def _ended_of(row: Mapping[str, Any]) -> Ended:
+def _ended_from_row(row: Mapping[str, Any]) -> Ended:
     plain = {name: tuples(row[name]) for name in _PLAIN}
-    return Ended(**plain, decisions=tuple(_decision_of(one) for one in row["decisions"]))
+    return Ended(**plain, decisions=tuple(_decision_from_row(one) for one in row["decisions"]))
 
 
-def _decision(one: Decision) -> dict[str, Any]:
+def _decision_row(one: Decision) -> dict[str, Any]:
     return {
         "rule": content_of(one.rule),
         "verdict": str(one.verdict),
@@ -101,7 +103,7 @@ def _decision(one: Decision) -> dict[str, Any]:
     }
 
 
-def _decision_of(row: Mapping[str, Any]) -> Decision:
+def _decision_from_row(row: Mapping[str, Any]) -> Decision:
     return Decision(
         rule=rule_from(row["rule"]),
         verdict=Verdict(row["verdict"]),

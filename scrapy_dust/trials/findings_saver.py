@@ -1,6 +1,8 @@
-"""Saves what each mined site tells for other sites and for later runs: how edits fared, and which places change.
+"""Saves the findings about each mined site that help other sites and later runs: how edits fared, and which places of
+pages change.
 
-Both are in files with all sites, so that some hundred sites are saved at a time, and the rest at the end, however a run ends.
+Both kinds are in files with all sites, so that some hundred sites are saved at a time, and the rest at the end,
+however a run ends.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ _TELLING = 100
 _BATCH = 200
 
 
-class Telling:
-    """The knowledge of sites on its way to the folder *state*; None: it is not saved. *shard*: of the run."""
+class FindingsSaver:
+    """Saves findings about sites in the folder *state*; None: nowhere. *shard*: of the run."""
 
     def __init__(self, state: Path | None, shard: Shard | None = None) -> None:
         self._state, self._shard = state, shard
@@ -38,7 +40,9 @@ class Telling:
         self._save()
 
     def add(self, site: str, pages: int, tallies: Tallies, places: volatile_places.Site | None) -> None:
-        """Take what *site*, of which the log has so many *pages*, tells of edits and of its *places* that change."""
+        """Take the findings about *site*, of which the log has so many *pages*: how edits fared, and *places* that
+        change.
+        """
         if self._state is None:
             return
         if pages >= _TELLING:
@@ -49,6 +53,7 @@ class Telling:
             self._save()
 
     def _save(self) -> None:
+        """Save all findings that were taken since the last time, as far as the files can be written."""
         if self._state is None:
             return
         # What cannot be saved costs later sites a little evidence, or is learned again.
