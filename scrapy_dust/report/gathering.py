@@ -1,4 +1,6 @@
-"""The values that the report shows, from a run of dustmine, the rule book after the run, and the journals of past crawls."""
+"""Gathers the values that the report shows: from a run of dustmine, the rule book after the run, and the journals of
+past crawls.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +95,8 @@ def report_of(
     savings = {one.site: savings_of(one.log.pages, canonizer) for one in mined}
     decisions = [(site.site, one) for site in trials for one in site.decisions]
     remaining = {one.site: remaining_of(one.log.pages, canonizer) for one in mined}
-    left = _in_turn(remaining.values())
-    pairs = [*left, *_examples(book, savings), *(pair for _, one in decisions for pair in one.examples)]
+    left = _pairs_in_turn(remaining.values())
+    pairs = [*left, *_example_pairs(book, savings), *(pair for _, one in decisions for pair in one.examples)]
     look = Pairs(mined, {**archived(files, pairs), **texts}).look
     return Report(
         day=day,
@@ -111,14 +113,15 @@ def report_of(
     )
 
 
-def _examples(book: RuleBook, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _example_pairs(book: RuleBook, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of URLs that show the rules of *sites* at work, as the rule book has them."""
     for site in sites:
         for entry in book.entries(site):
             yield from entry.evidence.examples
 
 
-def _in_turn(remaining: Iterable[Remaining]) -> list[tuple[str, str]]:
-    """Pairs of all sites in turn: the first pair of each site, then the second pairs."""
+def _pairs_in_turn(remaining: Iterable[Remaining]) -> list[tuple[str, str]]:
+    """The first pairs to show of URLs that no rule explains: of all sites in turn, one pair each, then the second pairs."""
     found = [one.pairs for one in remaining]
     most = max(map(len, found), default=0)
     return [pairs[turn] for turn in range(most) for pairs in found if turn < len(pairs)][:LEFT_SHOWN]
@@ -130,6 +133,7 @@ def _funnel(
     decisions: Sequence[tuple[str, Decision]],
     fetches: int,
 ) -> Funnel:
+    """Count the rules after each step of the run."""
     verdicts = Counter(one.verdict for _, one in decisions)
     return Funnel(
         urls=sum(len(one.log.pages) for one in mined),

@@ -88,7 +88,7 @@ class Live:
     every: float  #: seconds between two pages
     ended: str | None  #: why the crawl has ended; None: it runs
     mode: str  #: DUST_MODE
-    sent: int  #: requests
+    sent: int  #: requests that were sent
     queued: int  #: requests that are not sent yet
     saved: int  #: requests that rules saved; in shadow mode, those that they would save
     facts: Sequence[str]
@@ -102,22 +102,22 @@ class Live:
 
 
 def html_of_live(live: Live) -> bytes:
-    """The page as a file."""
+    """The live report as the bytes of an HTML file."""
     parts = _frame() | {
         "title": escape(f"{live.spider}, live – scrapy-dust"),
         "heading": escape(live.spider),
         "subtitle": escape(_subtitle(live)),
-        "state": escape(_state(live)),
+        "state": escape(_state_in_words(live)),
         "written": str(round(live.written.timestamp() * 1000)),
         "every": str(round(live.every * 1000)),
         "ended": "" if live.ended is None else " data-ended",
         "hero": _hero(live),
-        "causes": _causes(live),
+        "causes": _causes_table(live),
         "in_force": _in_force(live),
         "probation": _cards(live.on_probation, "No rule is on probation."),
         "decided": _cards(live.decided, "This crawl has proved, refuted or doubted no rule."),
-        "waiting": _waiting(live),
-        "forms": _forms(live),
+        "waiting": _waiting_table(live),
+        "forms": _forms_table(live),
     }
     # In one pass: what stands in a part is never taken for a place of another.
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], asset("live.html"))
@@ -133,6 +133,7 @@ def _frame() -> dict[str, str]:
 
 
 def _subtitle(live: Live) -> str:
+    """The beginning of the crawl in words and, if several processes share the crawl, the name of this one."""
     worker = (
         f"; one worker of several, {live.worker}: its own numbers, not those of the others"
         if live.worker
@@ -141,7 +142,7 @@ def _subtitle(live: Live) -> str:
     return f"Began {live.began:%Y-%m-%d %H:%M:%S}{worker}"
 
 
-def _state(live: Live) -> str:
+def _state_in_words(live: Live) -> str:
     taken = duration_in_words(round((live.written - live.began).total_seconds()))
     if live.ended is None:
         return f"Running for {taken}, as of {live.written:%H:%M:%S}."
@@ -162,7 +163,8 @@ def _hero(live: Live) -> str:
     )
 
 
-def _causes(live: Live) -> str:
+def _causes_table(live: Live) -> str:
+    """A table of the causes for which URLs were not fetched."""
     rows = [(cause, escape(why), f"{count:,}") for cause, why, count in live.causes if count]
     if not rows:
         return "<p>Nothing yet.</p>"
@@ -178,7 +180,9 @@ def _in_force(live: Live) -> str:
     found = []
     for kind, (most, count) in live.in_force.items():
         more = f"<li>and {count - len(most):,} more</li>" if count > len(most) else ""
-        found.append(f'<h3>{HEADINGS[kind]}</h3><ul class="chips">{"".join(map(_name, most))}{more}</ul>')
+        found.append(
+            f'<h3>{HEADINGS[kind]}</h3><ul class="chips">{"".join(map(_rule_chip, most))}{more}</ul>'
+        )
     return (
         "<p>URLs that differ only in these are one page. Beside each name: the requests that it has a part in saving. "
         "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"
@@ -186,12 +190,14 @@ def _in_force(live: Live) -> str:
     )
 
 
-def _name(one: InForce) -> str:
+def _rule_chip(one: InForce) -> str:
+    """The name of a rule in force as an item of a list, with the requests that it has a part in saving."""
     where = f" on {one.sites} sites" if one.sites > 1 else ""
     return f'<li class="chip"><code>{escape(one.name)}</code> <span class="muted">{one.saved:,}{where}</span></li>'
 
 
 def _cards(cards: Sequence[Card], none: str) -> str:
+    """*cards* as a list; the sentence *none* if there are none."""
     if not cards:
         return f"<p>{none}</p>"
     items = "".join(
@@ -204,7 +210,8 @@ def _cards(cards: Sequence[Card], none: str) -> str:
     return f'<ul class="cards">{items}</ul>{more}'
 
 
-def _waiting(live: Live) -> str:
+def _waiting_table(live: Live) -> str:
+    """A table of the places where requests wait."""
     rows = [
         (escape(one.where), escape(one.why), "–" if one.count is None else f"{one.count:,}")
         for one in live.waiting
@@ -212,7 +219,7 @@ def _waiting(live: Live) -> str:
     return table("What waits", ("Where", "Until when", "Requests"), rows, words=2)
 
 
-def _forms(live: Live) -> str:
+def _forms_table(live: Live) -> str:
     """The forms of URLs that come last, each with the reason."""
     if not live.forms:
         return "<p>No form of URLs is put last.</p>"

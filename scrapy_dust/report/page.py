@@ -24,7 +24,7 @@ from scrapy_dust.sites import site_of_host
 
 
 def html_of(report: Report, title: str) -> bytes:
-    """The page as a file. *title*: its heading, such as the name of the site."""
+    """The report as the bytes of an HTML file. *title*: its heading, such as the name of the site."""
     style, script = asset("page.css"), keys_script() + "\n" + asset("page.js")
     parts = {
         "policy": policy(style, script),
@@ -35,7 +35,7 @@ def html_of(report: Report, title: str) -> bytes:
         "subtitle": escape(_subtitle(report)),
         "hero": sections.hero(report),
         "in_force": sections.in_force(report),
-        "try": _example(report),
+        "try": _example_button(report),
         "probation": sections.on_probation(report),
         "refuted": sections.refuted(report),
         "steps": sections.steps(report),
@@ -43,14 +43,14 @@ def html_of(report: Report, title: str) -> bytes:
         "left": sections.remaining(report),
         "past": sections.past(report),
         "footer": escape(_FOOTER),
-        "data": _data(report),
+        "data": _data_as_json(report),
     }
     # In one pass: what stands in a part is never taken for a place of another.
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], asset("page.html"))
     return page.encode("utf-8", "xmlcharrefreplace")
 
 
-def _example(report: Report) -> str:
+def _example_button(report: Report) -> str:
     """A button that explains an example: a URL that is changed by the rule which saves most."""
     in_force = [rule for rule in report.rules if rule.status == "valid" and rule.examples]
     if not in_force:
@@ -75,13 +75,15 @@ def keys_script() -> str:
 
 
 def _subtitle(report: Report) -> str:
+    """The day, the logs and the fetches of the run in words."""
     logs = ", ".join(report.logs[:5]) + (f" and {len(report.logs) - 5} more" if len(report.logs) > 5 else "")
     return (
         f"{report.day}; {logs or 'no log'}; {number(report.funnel.fetches, 'fetch', 'fetches')} to validate"
     )
 
 
-def _data(report: Report) -> str:
+def _data_as_json(report: Report) -> str:
+    """The values that the script of the page reads."""
     data: dict[str, Any] = {
         "passes": report.passes,
         "rules": [asdict(rule) for rule in report.rules],
@@ -102,10 +104,11 @@ def _rules_in_force(report: Report) -> dict[str, list[list[Any]]]:
     """The rules in force by site, in the order of a `Canonizer`, each with its place among the rules on the page."""
     places = {(rule.site, rule.id): place for place, rule in enumerate(report.rules)}
     return {
-        site: [_numbered(places, site, rule) for rule in in_order(rules)]
+        site: [_rule_with_place(places, site, rule) for rule in in_order(rules)]
         for site, rules in report.in_force.items()
     }
 
 
-def _numbered(places: dict[tuple[str, str], int], site: str, rule: Rule) -> list[Any]:
+def _rule_with_place(places: dict[tuple[str, str], int], site: str, rule: Rule) -> list[Any]:
+    """The place of *rule* among the rules on the page, and the rule as JSON."""
     return [places[site, rule_id(site, rule)], rule_json(rule)]

@@ -1,5 +1,5 @@
-"""Two URLs side by side: their titles, what the log says of both pages, and their texts where those are at
-hand.
+"""Shows two URLs side by side: their titles, the facts that the log has about both pages, and their texts where these
+are at hand.
 
 A crawl log has hashes of texts and no texts. Texts are shown that validation has just fetched or that a web archive
 has; for all other pairs the page says how far the hashes agree.
@@ -27,7 +27,7 @@ _WORDS_OF_BOTH = 50
 
 @dataclass(frozen=True, slots=True)
 class PairShown:
-    """Two URLs of a rule, or with one text, and the facts about their pages."""
+    """Two URLs side by side, of one rule or with one text, and the facts about their pages."""
 
     urls: tuple[str, str]
     titles: tuple[str, str] = ("", "")  #: where the log has them
@@ -51,17 +51,19 @@ class Pairs:
 
     def look(self, url: str, other: str) -> PairShown:
         """*url* and *other* side by side, with all that is known of their pages."""
-        pages = self._page(url), self._page(other)
+        pages = self._page_of(url), self._page_of(other)
         titles = tuple(page.title or "" if page else "" for page in pages)
         texts = self.texts.get(url, ()), self.texts.get(other, ())
-        said = tuple(self._said(url, other, *pages))
+        said = tuple(self._facts(url, other, *pages))
         return PairShown((url, other), (titles[0], titles[1]), said, side_by_side(*texts))
 
-    def _page(self, url: str) -> Page | None:
+    def _page_of(self, url: str) -> Page | None:
+        """The page that the log has for *url*, if need be after its redirects."""
         log = self._logs.get(url)
         return page_behind(url, self._pages, log.redirects if log else {})
 
-    def _said(self, url: str, other: str, here: Page | None, there: Page | None) -> Iterator[str]:
+    def _facts(self, url: str, other: str, here: Page | None, there: Page | None) -> Iterator[str]:
+        """The facts that the log has about the pages of *url* and *other*, *here* and *there*, a sentence each."""
         for place, one, page in (("first", url, here), ("second", other, there)):
             if page is None:
                 fetched = "; validation fetched it" if one in self.texts else ""
@@ -95,6 +97,7 @@ def archived(
 
 
 def _agreement(here: Page, there: Page) -> Iterator[str]:
+    """The facts by which the log tells how far two pages agree, a sentence each."""
     if here.text_digest and there.text_digest and not here.core:
         equal = here.text_digest == there.text_digest
         yield "Both have the same text." if equal else "Their texts are not equal word for word."
@@ -106,15 +109,16 @@ def _agreement(here: Page, there: Page) -> Iterator[str]:
     if here.size and there.size:
         same = here.size == there.size
         yield (
-            f"Both have {_size(here.size)} bytes."
+            f"Both have {_size_range(here.size)} bytes."
             if same
-            else f"{_size(here.size)} and {_size(there.size)} bytes."
+            else f"{_size_range(here.size)} and {_size_range(there.size)} bytes."
         )
     if not (here.text_digest and there.text_digest) and not (here.sketch and there.sketch):
         yield "The log says nothing of their texts."
 
 
-def _size(size: tuple[int, int]) -> str:
+def _size_range(size: tuple[int, int]) -> str:
+    """A size in bytes in words; a range if the page had several."""
     return f"{size[0]:,}" if size[0] == size[1] else f"{size[0]:,}–{size[1]:,}"
 
 
@@ -129,5 +133,6 @@ def side_by_side(words: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
 
 
 def _cut(words: Sequence[str], begin: int, count: int) -> str:
+    """The *count* words from *begin* on as text, with dots where words are left out."""
     before, after = "… " * (begin > 0), " …" * (begin + count < len(words))
     return before + " ".join(words[begin : begin + count]) + after if words else ""

@@ -66,14 +66,18 @@ def facts_listed(facts: Iterable[str]) -> str:
 def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """A table of cells that are HTML already; columns from *words* on are numbers. Narrow screens show each row as a list."""
 
-    def kind(column: int) -> str:
+    def number_class(column: int) -> str:
+        """The attribute by which a cell in this *column* looks like a number, if it is one."""
         return ' class="number"' if column >= words else ""
 
-    head = "".join(f'<th scope="col"{kind(column)}>{title}</th>' for column, title in enumerate(heads))
+    head = "".join(
+        f'<th scope="col"{number_class(column)}>{title}</th>' for column, title in enumerate(heads)
+    )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td{kind(column)} data-label="{heads[column]}">{cell}</td>' for column, cell in enumerate(row)
+            f'<td{number_class(column)} data-label="{heads[column]}">{cell}</td>'
+            for column, cell in enumerate(row)
         )
         + "</tr>"
         for row in rows

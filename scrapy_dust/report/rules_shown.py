@@ -66,10 +66,11 @@ def rules_shown(
 def _of_book(
     book: RuleBook, savings: Mapping[str, Savings], look: _Look, max_risk: float
 ) -> Iterator[RuleShown]:
+    """The rules of *book* on the sites of *savings*."""
     for site, found in savings.items():
         for entry in book.entries(site):
             counted = found.by_rule[entry.rule], found.bytes_by_rule[entry.rule]
-            told = _shown(site, entry.rule, entry.evidence, str(entry.status), counted, look)
+            told = _rule_shown(site, entry.rule, entry.evidence, str(entry.status), counted, look)
             waits = _why_waiting(entry, max_risk)
             yield replace(told, doubt=_doubt(entry), waits=waits, reason=entry.reason, comment=entry.comment)
 
@@ -82,11 +83,11 @@ def _not_in_book(
     for site, one in decisions:
         if one.verdict is not Verdict.VALID and (site, one.rule) not in known:
             doubt = 0.5 if one.verdict is Verdict.UNDECIDED else -0.5
-            told = _shown(site, one.rule, evidence_of(one), str(one.verdict), (one.saves, 0), look)
+            told = _rule_shown(site, one.rule, evidence_of(one), str(one.verdict), (one.saves, 0), look)
             yield replace(told, doubt=doubt, reason=f"pages {one.why}" if one.why else None)
 
 
-def _shown(
+def _rule_shown(
     site: str, rule: Rule, known: Evidence, status: str, saves: tuple[int, int], look: _Look
 ) -> RuleShown:
     """A rule with the evidence *known*. *saves*: the URLs and bytes of this log that the rule saves."""
@@ -136,6 +137,7 @@ def _why_waiting(entry: Entry, max_risk: float) -> str:
 
 
 def _doubt(entry: Entry) -> float:
+    """How much the rule needs a person's eyes, from 0 to 1; below 0, a person has decided already."""
     known = entry.evidence
     if entry.status is Status.DISABLED:
         return -1.0

@@ -70,7 +70,7 @@ def size_of(page: Page) -> int:
 
 
 def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
-    """The URLs whose text was seen under another key. Pages without a digest that stays are left out."""
+    """The URLs whose text was seen under another key. Pages that changed their text in the log are left out."""
     truth: dict[str, Hashable] = {
         page.url: page.exact for page in pages if page.text_digest and not page.volatile
     }
@@ -79,7 +79,7 @@ def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
         by_content.setdefault(content, {}).setdefault(canonizer.canonize(url), url)
     again = [list(found.values()) for found in by_content.values() if len(found) > 1]
     again.sort(key=len)
-    looked_at = _looked_at(again)
+    looked_at = _affordable_groups(again)
     pairs = tuple((urls[0], urls[1]) for urls in again[:PAIRS_SHOWN])
     return Remaining(
         sum(len(urls) - 1 for urls in again),
@@ -89,8 +89,8 @@ def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
     )
 
 
-def _looked_at(groups: Iterable[Sequence[str]]) -> list[str]:
-    """The URLs whose causes are looked at: of contents that have many, and as many other groups as are affordable."""
+def _affordable_groups(groups: Iterable[Sequence[str]]) -> list[str]:
+    """The URLs whose causes are found out: of all texts that many URLs share, and of as many others as there is time for."""
     found: list[str] = []
     compared = 0
     for urls in groups:

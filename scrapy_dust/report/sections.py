@@ -50,19 +50,21 @@ def hero(report: Report) -> str:
 
 
 def _facts(report: Report, saved: int) -> list[str]:
+    """The facts below the large figure, a sentence each."""
     savings = report.savings.values()
     size, bytes_saved = sum(one.bytes for one in savings), sum(one.bytes_saved for one in savings)
     in_force = sum(len(rules) for rules in report.in_force.values())
     left = sum(one.urls for one in report.remaining.values())
     return [
         f"{number(in_force, 'rule')} in force on {number(len(report.savings), 'site')}",
-        _at_most(report.lost_at_most),
+        _loss_in_words(report.lost_at_most),
         f"{size_in_words(bytes_saved)} of {size_in_words(size)} saved, and {duration_in_words(saved)} at one fetch a second",
         f"{number(left, 'copy', 'copies')} left that no rule explains",
     ]
 
 
-def _at_most(pages: int | None) -> str:
+def _loss_in_words(pages: int | None) -> str:
+    """The sentence that says how many *pages* of the log the rules may hide; None: nobody can say."""
     if pages is None:
         return "no bound of what is hidden wrongly: the papers' test gives none"
     most = f"at most {number(pages, 'page')}" if pages else "no page"
@@ -86,28 +88,30 @@ def in_force(report: Report) -> str:
         "<p>URLs that differ only in these are one page now. Beside each name: the requests that it has a part in saving. "
         "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"
         + "".join(
-            f"<h3>{HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
+            f"<h3>{HEADINGS[kind]}</h3>{_rule_chips(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
             for kind, of_kind in grouped_rules(by_rule).items()
         )
     )
 
 
-def _names(rules: Sequence[Rule], sites: dict[Rule, list[str]], worth: dict[Rule, int]) -> str:
+def _rule_chips(rules: Sequence[Rule], sites: dict[Rule, list[str]], worth: dict[Rule, int]) -> str:
+    """The names of *rules* as a list of buttons, which show the rules in the table. *worth*: the requests that each saves."""
     items = "".join(
-        f'<li><button type="button" class="chip" data-filter="{escape(_filter(rule, sites[rule]), quote=True)}">'
+        f'<li><button type="button" class="chip" data-filter="{escape(_filter_text(rule, sites[rule]), quote=True)}">'
         f"<code>{escape(name_of(rule))}</code> "
-        f'<span class="muted">{worth[rule]:,}{_where(sites[rule])}</span></button></li>'
+        f'<span class="muted">{worth[rule]:,}{_on_several_sites(sites[rule])}</span></button></li>'
         for rule in rules[:_NAMES]
     )
     more = f"<li>and {len(rules) - _NAMES:,} more</li>" if len(rules) > _NAMES else ""
     return f'<ul class="chips">{items}{more}</ul>'
 
 
-def _filter(rule: Rule, sites: Sequence[str]) -> str:
+def _filter_text(rule: Rule, sites: Sequence[str]) -> str:
+    """The text by which the table of rules finds *rule*."""
     return rule_id(sites[0], rule) if len(sites) == 1 else str(rule)
 
 
-def _where(sites: Sequence[str]) -> str:
+def _on_several_sites(sites: Sequence[str]) -> str:
     return f" on {len(sites)} sites" if len(sites) > 1 else ""
 
 
@@ -119,7 +123,7 @@ def on_probation(report: Report) -> str:
     if not waiting:
         return "<p>No rule is on probation.</p>"
     intro = "<p>These rules look right and suppress nothing. The next crawl fetches what they would suppress, and learns from it.</p>"
-    return intro + _listed((place, one, one.waits) for place, one in waiting)
+    return intro + _rule_cards((place, one, one.waits) for place, one in waiting)
 
 
 def refuted(report: Report) -> str:
@@ -128,14 +132,15 @@ def refuted(report: Report) -> str:
     found.sort(key=lambda item: (not item[1].reason, not item[1].examples))
     if not found:
         return "<p>No rule was refuted.</p>"
-    return _listed((place, one, _because(one)) for place, one in found)
+    return _rule_cards((place, one, _reason_refuted(one)) for place, one in found)
 
 
-def _because(one: RuleShown) -> str:
+def _reason_refuted(one: RuleShown) -> str:
     return f"The {one.reason}." if one.reason else "It would merge pages that differ."
 
 
-def _listed(found: Iterable[tuple[int, RuleShown, str]]) -> str:
+def _rule_cards(found: Iterable[tuple[int, RuleShown, str]]) -> str:
+    """The rules *found* as a list of cards. Each comes with its place on the page and with the reason for its status."""
     listed = list(found)
     items = "".join(
         f'<li class="card"><p class="rule-text"><code>{escape(one.text)}</code></p><p class="muted">{escape(one.site)}</p>'

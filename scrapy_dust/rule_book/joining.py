@@ -24,9 +24,7 @@ class Difference:
 
 
 def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
-    """*mine* with all rules of *theirs*, in my order and then in theirs, and the rules about which the two books
-    differ.
-    """
+    """*mine* with all rules of *theirs*, in my order and then in theirs, and the rules about which the two books differ."""
     book, differences = mine, []
     for site in sorted({*mine.sites, *theirs.sites}):
         together = {entry.rule: entry for entry in mine.entries(site)}

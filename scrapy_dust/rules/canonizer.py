@@ -141,9 +141,7 @@ class Canonizer:
         return Walk(self.key_from(url, form), steps, form is not None)
 
     def key_from(self, url: str, form: str | None) -> str:
-        """The key of *url* if the rules make *form* of it: *form*, or *url* itself if *form* is None or has left the
-        site.
-        """
+        """The key of *url* if the rules make *form* of it: *form*, or *url* itself if *form* is None or has left the site."""
         if form is None or form == url:
             return url
         return form if self._site_of(form) == self._site_of(url) else url

@@ -50,9 +50,7 @@ def rule_from(content: object) -> Rule:
 
 
 def _parse_rule(operations: list[object], guard: list[object], where: str) -> Rule:
-    """The rule of these *operations* and conditions, as JSON has them; *where* names its place in the file for
-    errors.
-    """
+    """The rule of these *operations* and conditions, as JSON has them; *where* names its place in the file for errors."""
     done = [
         _parse_operation(Block(one, f"{where}, operation {n}")) for n, one in enumerate(operations, start=1)
     ]

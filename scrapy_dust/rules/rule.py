@@ -144,9 +144,7 @@ class Rule:
         return None if self.substitution is None else Rule.of(self.substitution.reversed())
 
     def refines(self, wide: Rule) -> bool:
-        """Whether the rule *wide* merges all URLs that this rule could merge, as far as the two rules tell (Lemma
-        5.3).
-        """
+        """Whether the rule *wide* merges all URLs that this rule could merge, as far as the two rules tell (Lemma 5.3)."""
         if self.substitution is not None and wide.substitution is not None:
             return pair_refines(self.substitution, wide.substitution)
         return self == wide
@@ -164,9 +162,7 @@ class Rule:
 
     @property
     def wide_operation(self) -> Operation | None:
-        """The first operation that makes any value of a parameter or segment irrelevant; None for a rule about given
-        texts.
-        """
+        """The first operation that makes any value of a parameter or segment irrelevant; None for a rule about given texts."""
         return next((one for _, one in self.wide_operations), None)
 
     @cached_property

@@ -56,9 +56,7 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
 
 
 def _page_in_units(response: Response, page: PageText, encoding: str | None, ignore: Sequence[str]) -> Answer:
-    """The page of *response* in units. *page*: its description; *ignore*: CSS selectors of elements that do not
-    count.
-    """
+    """The page of *response* in units. *page*: its description; *ignore*: CSS selectors of elements that do not count."""
     assert page.units is not None
     said = read_words(response.body, _content_type(response), encoding, response.url, ignore)
     wording = None if said is None else wording_of(said)
@@ -83,9 +81,7 @@ def _content_type(response: Response) -> str:
 
 
 def _browser_encoding(response: Response, *, rendered: bool) -> str | None:
-    """The encoding in which a browser wrote *response*; None if no browser did, and the page says its encoding
-    itself.
-    """
+    """The encoding in which a browser wrote *response*; None if no browser did, and the page says its encoding itself."""
     return response.encoding if rendered and isinstance(response, TextResponse) else None
 
 

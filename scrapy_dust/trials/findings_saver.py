@@ -40,9 +40,7 @@ class FindingsSaver:
         self._save()
 
     def add(self, site: str, pages: int, tallies: Tallies, places: volatile_places.Site | None) -> None:
-        """Take the findings about *site*, of which the log has so many *pages*: how edits fared, and *places* that
-        change.
-        """
+        """Take the findings about *site*, of which the log has so many *pages*: how edits fared, and *places* that change."""
         if self._state is None:
             return
         if pages >= _TELLING:

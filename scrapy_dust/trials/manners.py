@@ -103,9 +103,7 @@ class TrialRobots(RobotsTxtMiddleware):
         return parser
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
-        """Take the robots.txt in *response*: its rules, the site's declarations in it, or that all is forbidden for
-        now.
-        """
+        """Take the robots.txt in *response*: its rules, the site's declarations in it, or that all is forbidden for now."""
         if response.status >= 500 or response.status == 429:
             self._unavailable[netloc] = RobotsUnavailable(response.status, response)
         site: Any = request.cb_kwargs.get("site")

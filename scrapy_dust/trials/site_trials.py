@@ -185,9 +185,7 @@ class SiteTrials:
         self.given_up = self.given_up or reason
 
     def declared(self, edits: Iterable[Rule]) -> None:
-        """Put the rules *edits*, which the site itself declares, on trial after all others. They have to prove as
-        much.
-        """
+        """Put the rules *edits*, which the site itself declares, on trial after all others. They have to prove as much."""
         new = [one for one in dict.fromkeys(edits) if one not in self._declared]
         new = new[: MOST - len(self._declared)]
         self._declared.update(new)
@@ -251,9 +249,7 @@ class SiteTrials:
             self._begin_inquiry(probe)
 
     def _get_answer(self, errand: _Errand, since: float = 0.0) -> None:
-        """Queue *errand*, and take its answer from the journal if one came after *since*; else the page will be
-        fetched.
-        """
+        """Queue *errand*, and take its answer from the journal if one came after *since*; else the page will be fetched."""
         self._errands.append(errand)
         since = max(since, self._not_before)
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
@@ -310,9 +306,7 @@ class SiteTrials:
         return not is_hidden(url) and url not in self.limits.actions
 
     def _keep_answer(self, page: Fetched) -> None:
-        """Keep *page* for later inquiries, in the place of the oldest answer if there are too many; a refusal is not
-        kept.
-        """
+        """Keep *page* for later inquiries, in the place of the oldest answer if there are too many; a refusal is not kept."""
         self._kept.pop(page.url, None)
         if page.is_refusal:
             return  # whoever wants it later may have more luck

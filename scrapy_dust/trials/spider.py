@@ -157,9 +157,7 @@ class TrialSpider(Spider):
         return self._pass_on(site, unanswered(asked))
 
     def _take_answer(self, site: SiteTrials, page: Fetched, response: Response | None) -> Iterator[Request]:
-        """Give *page* to the trials of *site*; after a refusal, leave the site alone for a while. Yields the next
-        requests.
-        """
+        """Give *page* to the trials of *site*; after a refusal, leave the site alone for a while. Yields the next requests."""
         pace = self.paces[site.site]
         if not page.is_refusal:
             pace.went_well()

@@ -171,9 +171,7 @@ class TakingOver:
             yield Part(mined.site, part, self._keys[mined.site][part], content)
 
     def _key_of_end(self, site: str, records: str) -> str:
-        """A digest of all that the log decides of *site* by, beside what other sites say. *records*: that of its
-        records.
-        """
+        """A digest of all that the log decides of *site* by, beside what other sites say. *records*: that of its records."""
         entries = [
             (content_of(one.rule), str(one.status), one.evidence.support) for one in self.book.entries(site)
         ]

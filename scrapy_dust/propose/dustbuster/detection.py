@@ -89,6 +89,8 @@ def detect_in_sites(
 
 
 class _Detection:
+    """Phase 1 on the URLs of several *sites*, numbered from their ends."""
+
     def __init__(
         self,
         tokens: Tokens,
@@ -135,6 +137,7 @@ class _Detection:
         return self._without_unlikely(one_table(bare)), self._without_unlikely(one_table(beside))
 
     def _prefix_layers(self) -> Iterator[Layer]:
+        """The layers of shared prefixes, kept for the second time if they are few enough."""
         if self._held:
             yield from self._held
             return

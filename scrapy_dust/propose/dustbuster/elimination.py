@@ -123,6 +123,7 @@ def _dropped_because(narrow: Array, wide: Array) -> dict[int, int]:
 
 
 def _elimination_of_site(rules: Sequence[LikelyRule], site: range, because: Mapping[int, int]) -> Elimination:
+    """The rules of one site, by their positions *site*, kept or dropped. *because*: see `_dropped_because`."""
     kept = (rules[i] for i in site if i not in because)
     return Elimination(
         kept=tuple(sorted(kept, key=lambda one: (-one.support, *anchored(one.rule)))),

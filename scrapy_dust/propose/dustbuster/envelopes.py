@@ -124,7 +124,11 @@ def packed(upper: Array, lower: Array) -> Array:
 
 
 def bare_instances(layer: Layer, tokens: Tokens, longest: int, low: int, largest: int) -> Iterator[Instances]:
-    """The bare instances in runs of up to *largest* URLs; those in runs of up to *low* count under the lower limit too."""
+    """The instances in *layer* whose two substrings neither begin nor end alike, from runs of up to *largest* URLs.
+
+    Those from runs of up to *low* URLs count under the lower bucket limit too. *longest*: S, the most tokens of a
+    substring.
+    """
     urls, lengths = layer.urls, tokens.lengths()
     rest = lengths[urls] - layer.depth
     after = tokens.ids[np.minimum(tokens.offsets[urls] + layer.depth, len(tokens.ids) - 1)]

@@ -140,6 +140,7 @@ class Growth:
             yield found
 
     def _grow_right(self, level: _Grown) -> tuple[_Grown, Array]:
+        """The instances of *level* that may have one token more on the right, and for each a key of its longer rule."""
         at = self._stairs.first[level.row] + level.prefix
         suffix = level.suffix - 1
         may = self._may_turn[level.row] & (suffix > self._stairs.wide[at]) & (suffix >= 0)
@@ -151,6 +152,7 @@ class Growth:
         )
 
     def _grow_left(self, level: _Grown) -> tuple[_Grown, Array]:
+        """The instances of *level* that may have one token more on the left, and for each a key of its longer rule."""
         prefix = level.prefix - 1
         # Of an empty prefix, the entry before is another's, and not asked.
         at = np.maximum(self._stairs.first[level.row] + prefix, 0)
@@ -163,6 +165,7 @@ class Growth:
         )
 
     def _keys_with_token(self, rule: Array, token: Numbers) -> Array:
+        """A number for each rule with its new token, equal only for the same rule and token."""
         return rule * self._vocabulary + token
 
     def _with_enough_support(self, level: _Grown, key: Array) -> tuple[_Grown, Found]:
@@ -182,6 +185,7 @@ class Growth:
         return kept, Found(self._instances(kept, is_low), edges, support[enough], is_open)
 
     def _instances(self, level: _Grown, is_low: Bools) -> Instances:
+        """The instances of *level* as a table. *is_low*: whether each counts under the lower bucket limit."""
         a, b = self._bare.a[level.row], self._bare.b[level.row]
         return Instances(a, b, level.prefix, level.suffix, is_low, np.ones(len(a), dtype=np.bool_))
 

@@ -82,6 +82,11 @@ def _instances_of_envelopes(
     suffixes: Suffixes,
     limits: tuple[int, int],
 ) -> Iterator[Instances]:
+    """The instances in the envelopes of *urls* whose prefix has *depth* tokens and whose suffix has *least* tokens or
+    more.
+
+    *count*: the number of suffixes of each URL; *crowded*: see `_longest_crowded_suffix`.
+    """
     total = int(count.sum())
     if total < 2:
         return

@@ -137,6 +137,7 @@ class _Sides:
         return same
 
     def _are_equal(self, one: tuple[Array, Array], other: tuple[Array, Array]) -> Bools:
+        """Whether two stretches of tokens are equal, each given by where it begins and how long it is."""
         (begin, length), (other_begin, other_length) = one, other
         equal: Bools = length == other_length
         rows = np.flatnonzero(equal)

@@ -42,7 +42,10 @@ def shared_prefixes(tokens: Tokens, sites: Array) -> Iterator[Shared]:
 def _shared_beginnings(
     tokens: Tokens, sites: Array, begin: Array, step: int, places: Array
 ) -> Iterator[Shared]:
-    """The beginnings that URLs share from token *begin* on. *places* receives the length from which each shares no more."""
+    """The beginnings that URLs share from token *begin* on, in the direction of *step*.
+
+    *places* receives the place of each URL when the URLs of each site are sorted by these tokens.
+    """
     ids, lengths = tokens.ids, tokens.lengths()
     vocabulary = int(ids.max(initial=0)) + 1
     urls, sizes = np.arange(len(tokens)), np.diff(sites)

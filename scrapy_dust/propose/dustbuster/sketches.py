@@ -1,4 +1,4 @@
-"""Whether two pages are likely to be similar: by sketches, by ranges of sizes, or without an opinion.
+"""Tells whether two pages are likely to be similar: by sketches, by ranges of sizes, or without an opinion.
 
 Paper §4, the similarity likeliness heuristic: two URLs are *unlikely* to be similar when their sketches differ, or
 when the ranges of the sizes seen for them do not overlap. A page without a sketch (or a size) is not unlikely to be
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scrapy_dust.visits.pages import Page
 
 Indices = npt.NDArray[np.int64]
-#: Of pages.
+#: Numbers of pages.
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
@@ -58,6 +58,7 @@ class Likeness:
         return overlap
 
     def _sketches_match(self, a: Numbers, b: Numbers) -> Bools:
+        """Whether enough hashes of the two sketches agree; also True where a page has no sketch."""
         agreeing = np.zeros(len(a), dtype=np.int64)
         for column in range(self.sketches.shape[1]):
             of_a = self.sketches[a, column]
@@ -99,6 +100,7 @@ def joined_likeness(sites: Sequence[Likeness]) -> Likeness:
 
 
 def _unknown_sizes(count: int) -> Indices:
+    """Ranges of sizes for *count* pages without a known size, which overlap with every other range."""
     sizes = np.empty((count, 2), dtype=np.int64)
     sizes[:, 0], sizes[:, 1] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     return sizes

@@ -103,7 +103,7 @@ def _read_tokens(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
 
 
 def _read_ascii_tokens(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
-    """The same as `_read` for URLs in ASCII, all at once."""
+    """The same as `_read_tokens` for URLs in ASCII, all at once."""
     # Loaded with the arrays that only those want who mine.
     from scrapy_dust.propose.dustbuster.tokenizing import token_ids_of  # noqa: PLC0415
 

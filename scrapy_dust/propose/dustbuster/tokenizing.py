@@ -57,7 +57,7 @@ def _token_numbers(
     eight = np.ndarray(len(data), dtype="<u8", buffer=data + bytes(_WIDTH), strides=(1,))
     key = eight[first] & _MASKS[np.minimum(length, _WIDTH)]
     number = np.empty(len(first), dtype=np.int64)
-    # Of one byte, there are not many: half of all tokens.
+    # Half of all tokens have one byte, and few of them differ.
     of_byte = np.zeros(256, dtype=np.int64)
     single = np.flatnonzero(length == 1)
     code = key[single].astype(np.uint8)

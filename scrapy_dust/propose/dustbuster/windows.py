@@ -19,7 +19,9 @@ Instances = frozenset[tuple[str, str]]
 
 
 def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: int) -> list[LikelyRule]:
-    """*rules* without repetitions: of those of the greatest length *longest* with the same instances, the first stays."""
+    """*rules* without repetitions: of the rules with *longest* tokens that have the same instances in *urls*, the
+    first stays.
+    """
     rules = list(rules)
     cut_off = {one for one in rules if _is_cut_off(one.rule, longest)}
     if len(cut_off) < 2:
@@ -29,7 +31,7 @@ def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: i
     kept: list[LikelyRule] = []
     for one in rules:
         if one in cut_off:
-            instances = _instances(Rule.of(one.rule), index, listed)
+            instances = _pairs_made(Rule.of(one.rule), index, listed)
             if instances and instances in seen:
                 continue
             seen.add(instances)
@@ -38,11 +40,13 @@ def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: i
 
 
 def _is_cut_off(rule: Substitute, longest: int) -> bool:
+    """Whether a side of *rule* has *longest* tokens, so that the rule may be a window on a longer one."""
     anchors = rule.start + rule.end
     return max(len(tokenize(rule.alpha)), len(tokenize(rule.beta))) + anchors >= longest
 
 
-def _instances(rule: Rule, index: WordIndex, listed: frozenset[str]) -> Instances:
+def _pairs_made(rule: Rule, index: WordIndex, listed: frozenset[str]) -> Instances:
+    """The pairs of listed URLs of which *rule* turns the first into the second."""
     touched = index.names_touched(rule)
     made = ((url, rule.apply(url)) for url in (listed if touched is None else touched))
     return frozenset(pair for pair in made if pair[0] != pair[1] and pair[1] in listed)
