@@ -1,8 +1,8 @@
-"""Many URLs in one row of columns: the alignment that DUSTER's rules are read from.
+"""Aligns the URLs of one page in columns; DUSTER reads its rules off the columns.
 
-A consensus is a sequence of sets of tokens, one set a column; a column that some URL has no token in has a
-gap. Two consensuses are aligned by Needleman and Wunsch: a column against a column scores the Jaccard
-resemblance of their sets, nothing where the kinds of their tokens differ, and a gap costs nothing.
+A consensus is a sequence of sets of tokens, one set a column; a column that some URL has no token in has a gap. Two
+consensuses are aligned by Needleman and Wunsch: a column against a column scores the Jaccard resemblance of their
+sets, nothing where the kinds of their tokens differ, and a gap costs nothing.
 """
 
 from __future__ import annotations
@@ -62,18 +62,19 @@ def as_columns(url: str) -> Consensus:
 def best_alignment(a: Consensus, b: Consensus) -> tuple[float, Consensus]:
     """The score of the best alignment, and the consensus of the two."""
     # What is equal at both ends is aligned in some best alignment: nothing scores more, and gaps are free.
-    head = _common_length(a, b)
-    tail = _common_length(a[head:][::-1], b[head:][::-1])
+    head = _equal_at_beginning(a, b)
+    tail = _equal_at_beginning(a[head:][::-1], b[head:][::-1])
     left, right = a[head : len(a) - tail], b[head : len(b) - tail]
     score, middle = _align(left, right)
     return score + head + tail, (
-        *_columnwise(a[:head], b),
+        *_merged_in_place(a[:head], b),
         *middle,
-        *_columnwise(a[len(a) - tail :], b[len(b) - tail :]),
+        *_merged_in_place(a[len(a) - tail :], b[len(b) - tail :]),
     )
 
 
-def _common_length(a: Consensus, b: Consensus) -> int:
+def _equal_at_beginning(a: Consensus, b: Consensus) -> int:
+    """The number of columns at the beginning of *a* that *b* begins with too."""
     length = 0
     for x, y in zip(a, b, strict=False):
         if x.tokens != y.tokens:
@@ -82,7 +83,8 @@ def _common_length(a: Consensus, b: Consensus) -> int:
     return length
 
 
-def _columnwise(a: Consensus, b: Consensus) -> Consensus:
+def _merged_in_place(a: Consensus, b: Consensus) -> Consensus:
+    """Each column of *a* merged with the column of *b* at the same place."""
     return tuple(_merged_column(x, y) for x, y in zip(a, b, strict=False))
 
 
@@ -91,11 +93,12 @@ def _merged_column(a: Column, b: Column) -> Column:
 
 
 def _align(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
+    """The score of the best alignment of *a* and *b*, and its columns."""
     table = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, left in enumerate(a, start=1):
         above, row = table[i - 1], table[i]
         for j, right in enumerate(b, start=1):
-            row[j] = max(above[j], row[j - 1], above[j - 1] + _resemblance(left.tokens, right.tokens))
+            row[j] = max(above[j], row[j - 1], above[j - 1] + _jaccard(left.tokens, right.tokens))
     return table[-1][-1], _traced(a, b, table)[::-1]
 
 
@@ -117,11 +120,12 @@ def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column
 
 
 def _stand_together(a: Column, b: Column, gained: float) -> bool:
-    match = _resemblance(a.tokens, b.tokens)
+    """Whether the best alignment puts *a* and *b* into one column. *gained*: the score that this must add."""
+    match = _jaccard(a.tokens, b.tokens)
     # Sums of the same fractions in another order may differ in the last bit.
     return abs(gained - match) < 1e-9 and (match > 0 or (a.kind is not None and a.kind == b.kind))
 
 
-def _resemblance(a: frozenset[str], b: frozenset[str]) -> float:
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     shared = len(a & b)
     return shared / len(a | b) if shared else 0.0

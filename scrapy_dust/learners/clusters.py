@@ -21,7 +21,7 @@ def clusters_of(log: SiteLog) -> dict[str, Hashable]:
 
 
 def content_of(page: Page) -> Hashable:
-    """A value that is equal for pages of one cluster."""
+    """A value that is equal for pages of one cluster: sketch and title, else the digest of the text, else the URL."""
     if page.sketch and len(page.sketch) >= _FULL:
         return page.sketch, page.title
     return page.text_digest or page.url

@@ -113,6 +113,7 @@ class Rewriter:
         return self._compose(apply_until_settled(self._parse(url), self._apply_once))
 
     def _apply_once(self, keys: Components) -> Components:
+        """The components after the first rule that changes *keys*; *keys* itself if none does."""
         changed = (rule.apply(keys) for rule in self.fitting(keys))
         return next((one for one in changed if one != keys), keys)
 

@@ -79,16 +79,19 @@ def _common_delimiters(values: set[str]) -> str:
 
 
 def _named_from_both_ends(keys: Components) -> dict[str, str]:
+    """*keys* with the last path segments named by their place from the end, such as ``p-1``."""
     last = sum(map(_is_segment, keys))
     return {_name_from_end(key, last) if _is_segment(key) else key: value for key, value in keys.items()}
 
 
 def _name_from_end(key: str, segments: int) -> str:
+    """The name of the path segment *key* of so many *segments*: from the end if it is one of the last."""
     place = int(key[1:])
     return f"p-{segments - place}" if segments - place <= _FROM_END else key
 
 
 def _named_from_start(keys: Components) -> dict[str, str]:
+    """*keys* with all path segments named by their place from the start, such as ``p0``."""
     from_start = sorted(int(key[1:]) for key in keys if _is_segment(key))
     order = [f"p{place}" for place in from_start] + [f"p-{n}" for n in range(_FROM_END, 0, -1)]
     renamed = {key: f"p{place}" for place, key in enumerate(key for key in order if key in keys)}

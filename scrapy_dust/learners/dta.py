@@ -69,6 +69,7 @@ class Dta:
     def _transformations(
         self, clusters: dict[str, Hashable], maps: Mapping[str, Components]
     ) -> dict[Transformation, dict[str, None]]:
+        """The transformations between URLs of one page, each with the URLs that it turns into another one."""
         found: dict[Transformation, dict[str, None]] = defaultdict(dict)
         for urls in duplicate_clusters(clusters):
             ranked = sorted(urls, key=lambda url: (len(maps[url]), len(url), url))
@@ -83,6 +84,7 @@ class Dta:
     def _contexts_of_leaves(
         self, examples: Sequence[Example], context: Context, depth: int
     ) -> Iterator[tuple[Context, int]]:
+        """The contexts of the tree's pure leaves, each with its number of good examples. *context*: that of this node."""
         good = sum(is_good for _, is_good in examples)
         if good < self.coverage:
             return
@@ -143,12 +145,15 @@ def _best_test(examples: Sequence[Example]) -> Item | None:
     bad = len(examples) - good
     useful = [item for item, (b, g) in counts.items() if 0 < b + g < len(examples)]
 
-    def left(item: Item) -> float:
+    def entropy_left(item: Item) -> float:
+        """The entropy that is left when *examples* are split by the test *item*."""
         b, g = counts[item]
         return _entropy_in_bits(g, b) + _entropy_in_bits(good - g, bad - b)
 
     # Of equal tests, one to which the good say yes: that is what a context can ask for.
-    return min(useful, key=lambda item: (left(item), -counts[item][1], item[0], item[1] or ""), default=None)
+    return min(
+        useful, key=lambda item: (entropy_left(item), -counts[item][1], item[0], item[1] or ""), default=None
+    )
 
 
 def _entropy_in_bits(good: int, bad: int) -> float:

@@ -40,6 +40,7 @@ class DustBuster:
         return learned_by_rules(site, list(self._valid_rules(log.pages)) if log.pages else [])
 
     def _valid_rules(self, pages: Sequence[Page]) -> Iterator[Rule]:
+        """The rules that the paper's four phases accept on *pages*."""
         params = DetectionParams(similar=self.similar, min_support=self.min_support)
         likely = eliminate_redundant(detect_likely_rules(pages, params), EliminationParams()).kept
         likeness = likeness_of(pages, self.similar)

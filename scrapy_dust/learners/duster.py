@@ -66,6 +66,7 @@ class Duster:
         return Learned(PatternKeys(rules).key, tuple(map(str, rules))) if rules else Learned(key_unchanged)
 
     def _candidate_patterns(self, groups: Iterable[Sequence[str]]) -> list[Pattern]:
+        """The rules read off *groups* of URLs of one page, if enough URLs gave the rule."""
         clusters: Counter[Pattern] = Counter()
         urls: Counter[Pattern] = Counter()
         for group in groups:
@@ -99,6 +100,7 @@ class PatternKeys:
         return apply_until_settled(url, self._apply_once)
 
     def _apply_once(self, url: str) -> str:
+        """The form that the first rule which changes *url* makes of it; *url* itself if none does."""
         for context, output in self._rules:
             found = context.fullmatch(url)
             if found is not None:
@@ -125,11 +127,14 @@ def pattern_of(consensus: Consensus) -> Pattern:
             context.append(f"({_ANY})")
             output.append(f"\\g<{groups}>")
         else:
-            groups = _write_mixed(stretch, context, output, groups)
+            groups = _write_varying(stretch, context, output, groups)
     return Pattern("".join(context), "".join(output))
 
 
-def _write_mixed(stretch: Iterable[Column], context: list[str], output: list[str], groups: int) -> int:
+def _write_varying(stretch: Iterable[Column], context: list[str], output: list[str], groups: int) -> int:
+    """Add the columns of *stretch*, of which some vary, to *context* and *output*. *groups*: those so far; returns
+    those now.
+    """
     for column in stretch:
         if is_invariant(column) and column.kind in _OF_KIND:
             groups += 1

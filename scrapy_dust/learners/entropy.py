@@ -40,6 +40,7 @@ class Entropy:
         return Learned(key_without(found), tuple(f"{name}=* → (left out)" for name in sorted(found)))
 
     def _is_irrelevant(self, pairs: list[tuple[Hashable, Hashable]]) -> bool:
+        """Whether a parameter does not matter, by its *pairs* of a value and the fingerprint of a page."""
         of_fingerprints = conditional_entropy((fingerprint, value) for value, fingerprint in pairs)
         return conditional_entropy(pairs) > self.of_values and of_fingerprints > self.of_fingerprints
 

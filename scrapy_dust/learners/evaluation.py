@@ -1,9 +1,8 @@
-"""Comparison of learners on a log: each learns from one part of a site, and crawls the other part by its
-keys.
+"""Compares learners on a log: each learns from one part of a site, and crawls the other part by its keys.
 
-SIGIR 2017's protocol: the URLs of the second part come as a crawler finds them, one whose key is new is
-fetched, and what counts is how many contents are seen and how many URLs it took. Each site is learned by
-itself; figures are summed over sites. URLs whose content nobody knows (errors) are learned from, not crawled.
+SIGIR 2017's protocol: the URLs of the second part come as a crawler finds them, one whose key is new is fetched, and
+what counts is how many contents are seen and how many URLs it took. Each site is learned by itself; figures are
+summed over sites. URLs whose content nobody knows (errors) are learned from, not crawled.
 """
 
 from __future__ import annotations
@@ -118,6 +117,7 @@ def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Prot
 def _is_among_first(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
+    """A function that says whether a URL is among the first of its site, which are learned from."""
     chosen: set[str] = set()
     for of_site in visits.values():
         unique = list(dict.fromkeys(visit.url for visit in of_site))
@@ -136,6 +136,7 @@ def _is_of_learned_contents(
 def _is_of_learned_hosts(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
+    """A function that says whether a URL is of a host in the part to learn from."""
     hosts = dict.fromkeys(_host(visit.url) for of_site in visits.values() for visit in of_site)
     held_out = _held_out_names(hosts, protocol)
     return lambda url: _host(url) not in held_out

@@ -25,6 +25,7 @@ def labelled(log: SiteLog, labels: Mapping[str, Hashable]) -> SiteLog:
 
 
 def _labelled_page(page: Page, label: Hashable | None) -> Page:
+    """*page* with digest and sketch made of *label* alone; without a label, with neither."""
     digest = None if label is None else blake2b(repr(label).encode(), digest_size=28).digest()
     return Page(
         page.url,

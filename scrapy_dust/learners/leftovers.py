@@ -60,7 +60,7 @@ def _contents_explained(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
     """For each edit, how many contents of *again* it would explain."""
     needed: Counter[Rule] = Counter()
     for first, *others in again.values():
-        needed.update({edit for url in others for edit in _edits_between(first, url)})
+        needed.update({edit for url in others for edit in _edits_from_urls(first, url)})
     return needed
 
 
@@ -72,16 +72,20 @@ def _true_edits(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) ->
     return {edit for edit, effect in effects if effect.contents > len(effect.bad)}
 
 
-def _edits_between(one: str, other: str) -> set[Rule]:
+def _edits_from_urls(one: str, other: str) -> set[Rule]:
+    """The edits that could turn one of the two URLs into the other."""
     return set(edits_between(parts_of(one), parts_of(other)))
 
 
 def _cause(first: str, url: str, found: int, rules: Collection[Rule], images: Collection[str]) -> Left:
+    """The reason why *url* is fetched although *first* has its content. *found*: URLs with the content; *rules*:
+    edits that hold.
+    """
     if url in images:
         return Left.IMAGE
     if found >= MANY:
         return Left.ERROR
-    if not _edits_between(first, url).isdisjoint(rules):
+    if not _edits_from_urls(first, url).isdisjoint(rules):
         return Left.RULE
     here, there = parts_of(first).path, parts_of(url).path
     return Left.COPY if here[-1] == there[-1] and here[:-1] != there[:-1] else Left.OTHER

@@ -57,6 +57,7 @@ class MaybeDont:
         )
 
     def _lower_bound(self, same: int, seen: int) -> float:
+        """The lower 95 % bound of the share of duplicates, of which *same* were among *seen*; 0 for few observations."""
         if seen < self.least:
             return 0.0
         share = (same + 1) / (seen + 2)
@@ -76,12 +77,13 @@ class BelievedKeys:
             return url
         if ("path", path) in self._sure:
             return str(parts_of(url)._replace(query=None))
-        kept = [pair for pair in query if not self._is_idle(path, query, pair)]
+        kept = [pair for pair in query if not self._does_not_matter(path, query, pair)]
         if len(kept) == len(query):
             return url
         return str(parts_of(url)._replace(query=query_of(kept) or None))
 
-    def _is_idle(self, path: str, query: Query, pair: tuple[str, str | None]) -> bool:
+    def _does_not_matter(self, path: str, query: Query, pair: tuple[str, str | None]) -> bool:
+        """Whether a believed hypothesis says that *pair*, a parameter of *query*, does not matter."""
         rest = tuple(one for one in query if one != pair)
         ways = [*hypotheses_about_parameter(path, pair[0], rest), *hypotheses_about_value(path, *pair)]
         return any(one in self._sure for one in ways)
@@ -116,6 +118,7 @@ def observations(
 
 
 def _contents_by_query(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Hashable]]:
+    """The contents that each query showed, with their numbers of pages."""
     found: dict[Query, Counter[Hashable]] = defaultdict(Counter)
     for query, content in pages:
         found[query][content] += 1

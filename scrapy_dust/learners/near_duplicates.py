@@ -1,8 +1,8 @@
-"""Pages that are one content although a few of their words differ, such as a date or a counter.
+"""Finds pages that are one content although a few of their words differ, such as a date or a counter.
 
 Two pages are nearly equal when their titles are equal and their sketches agree, if the sketches show more than the
-site's template. One such pair proves little: within a site, pages of one template
-look alike (Henzinger, SIGIR 2006), and on one shop half of such pairs are different pages.
+site's template. One such pair proves little: within a site, pages of one template look alike (Henzinger, SIGIR 2006),
+and on one shop half of such pairs are different pages.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def _self_named_original(page: Page, pages: Mapping[str, Page]) -> Page:
 
 
 def _content_name(page: Page, template: frozenset[int]) -> Hashable:
+    """A value that is equal for nearly equal pages; the digest where the sketch shows little beside the *template*."""
     sketch = page.sketch or ()
     if len(sketch) < _FULL or len(template.intersection(sketch)) > _FULL - _OWN:
         return page.text_digest

@@ -30,6 +30,7 @@ class NoValidation:
         return learned_by_rules(site, self._valid_rules(site, log) if log.pages else [], self.settings.passes)
 
     def _valid_rules(self, site: str, log: SiteLog) -> list[Rule]:
+        """The rules that the log alone proves."""
         pool = self.pool.without(site)
         candidates = mine_log(site, log, self.settings, redirects_count=True, pool=pool).candidates()
         decisions = tried_by_log(site, candidates, evidence_of(site, log, self.settings), self.settings)

@@ -96,7 +96,7 @@ class PatternTree:
             if rule:
                 a.rules.append(rule)
                 a.linked = a.linked or a is not b
-        _drop_implied(root, frozenset())
+        _drop_repeated_rules(root, frozenset())
         said = tuple(
             f"{' '.join(node.pattern) or '*'} ⇒ {' '.join(sorted(map(str, rule)))}"
             for node in root.walk()
@@ -105,6 +105,7 @@ class PatternTree:
         return Learned(TreeKeys(root).key, said) if said else Learned(key_unchanged)
 
     def _grow_tree(self, node: Node, maps: Mapping[str, Components], keys: frozenset[str]) -> Node:
+        """Split *node* by one of the components *keys*, and its parts again. Returns *node*."""
         if len(node.urls) < self.least_urls:
             return node
         values: dict[str, Counter[str]] = defaultdict(Counter)
@@ -143,6 +144,7 @@ class PatternTree:
     def _common_changes(
         self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]
     ) -> Transformation:
+        """The changes that turn the first URL of nearly all *pairs* into the second; what has no rule is left out."""
         instances = [(maps[source], maps[target]) for source, target in pairs]
         sources = Counter(key for source, _ in instances for key in source)
         targets = Counter(key for _, target in instances for key in target)
@@ -159,6 +161,9 @@ class PatternTree:
     def _change_of(
         self, key: str, instances: Sequence[tuple[Components, Components]], enough: float
     ) -> Change | None:
+        """How the component *key* changes in at least *enough* of *instances*: to a constant, or to another
+        component's value.
+        """
         constant, times = Counter(target.get(key, "") for _, target in instances).most_common(1)[0]
         if times >= enough:
             return Change(key, constant)
@@ -172,6 +177,7 @@ class PatternTree:
         return Change(key, None, min(found)) if found else None
 
     def _is_true(self, rule: Transformation, node: Node, known: TrainingUrls) -> bool:
+        """Whether few URLs get by *rule* a form of which most URLs show another page."""
         forms: dict[str, set[str]] = defaultdict(set)
         for url in node.urls:
             form = url_of(apply_transformation(rule, known.maps[url]))
@@ -192,6 +198,7 @@ class TreeKeys:
         return url_of(apply_until_settled(components_of(url), self._apply_once))
 
     def _apply_once(self, keys: Components) -> dict[str, str]:
+        """The components after the first rule that changes *keys*, from the largest group to the smallest."""
         node: Node | None = self._root
         while node is not None:
             for rule in node.rules:
@@ -231,6 +238,7 @@ def _comparable_groups(root: Node, clusters: Mapping[str, Hashable]) -> Iterator
 def _groups_sharing_pages(
     nodes: Sequence[Node], clusters: Mapping[str, Hashable]
 ) -> Iterator[tuple[Node, Node]]:
+    """Pairs of *nodes* that show the same pages, those that share most first."""
     touched: dict[Hashable, dict[int, None]] = defaultdict(dict)
     for number, node in enumerate(nodes):
         for url in node.urls:
@@ -240,17 +248,20 @@ def _groups_sharing_pages(
         yield _source_and_target(nodes[a], nodes[b])
 
 
-def _drop_implied(node: Node, above: frozenset[Transformation]) -> None:
+def _drop_repeated_rules(node: Node, above: frozenset[Transformation]) -> None:
+    """Remove the rules of *node* and its parts that a larger group has already. *above*: those of larger groups."""
     node.rules = [rule for rule in node.rules if rule not in above]
     for part in node.parts.values():
-        _drop_implied(part, above.union(node.rules))
+        _drop_repeated_rules(part, above.union(node.rules))
 
 
 def _source_and_target(a: Node, b: Node) -> tuple[Node, Node]:
+    """*a* and *b* in the order in which a rule leads: to the group with the shorter URLs."""
     return (a, b) if min(map(len, a.urls)) > min(map(len, b.urls)) else (b, a)
 
 
 def _url_pairs(a: Node, b: Node, clusters: Mapping[str, Hashable]) -> list[tuple[str, str]]:
+    """Pairs of URLs that show one page, the first of group *a* and the second of group *b*."""
     targets: dict[Hashable, list[str]] = defaultdict(list)
     for url in b.urls:
         targets[clusters[url]].append(url)

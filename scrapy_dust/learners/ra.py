@@ -56,6 +56,7 @@ class Ra:
         return Learned(Rewriter(rules).key, tuple(map(str, rules))) if rules else Learned(key_unchanged)
 
     def _rules_of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Components]) -> Support:
+        """The rules of all pairs of URLs in *groups*, each with the URLs that the rule turns into duplicates."""
         support: Support = defaultdict(set)
         for urls in groups:
             for target, source in self._pairs_of_cluster(
@@ -67,6 +68,7 @@ class Ra:
         return support
 
     def _pairs_of_cluster(self, urls: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Pairs of a target and a source among the *urls* of one page."""
         yield from combinations(urls[: self.most_paired], 2)
         for url in urls[self.most_paired :]:
             yield urls[0], url
@@ -82,6 +84,9 @@ class Ra:
                 return support
 
     def _generalize_component(self, support: Support, key: str) -> Support:
+        """The rules with a wildcard for the component *key*, where rules differ in this component and have many
+        values of it.
+        """
         groups: dict[tuple[Context, Transformation], list[Context]] = defaultdict(list)
         result: Support = defaultdict(set)
         for (context, transformation), sources in support.items():
@@ -100,6 +105,7 @@ class Ra:
     def _wildcard_contexts(
         self, rest: Context, contexts: Sequence[Context], key: str
     ) -> Iterator[tuple[Context, Context]]:
+        """Each of *contexts*, which share *rest*, with its wildcards for components that have many values."""
         seen: dict[str, set[str | None]] = defaultdict(set)
         loose = [sorted(context - rest) for context in contexts]
         for items in loose:

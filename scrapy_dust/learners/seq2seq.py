@@ -68,6 +68,7 @@ class ValidatedSeq2Seq:
 
 
 def _network_proposals(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:
+    """The edits that a network proposes which is trained on *log*; none where *log* has nothing to learn from."""
     model = trained_model(site, log, params)
     if model is None:
         return ()

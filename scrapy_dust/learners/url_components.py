@@ -75,6 +75,7 @@ def components_of(url: str) -> dict[str, str]:
 
 
 def _free_name(keys: Components, name: str) -> str:
+    """The first of *name*, ``name#2``, ``name#3``… that is no key yet."""
     if name not in keys:
         return name
     number = 2

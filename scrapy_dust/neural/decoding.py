@@ -52,6 +52,7 @@ class Decoder:
         return [found[number] for number in range(len(readings))]
 
     def _decode_together(self, readings: Sequence[Reading]) -> list[Translation | None]:
+        """The translations of one batch of readings."""
         ids, lengths = pad_rows([reading.ids for reading in readings], self._device)
         all_read, state = self._network.read(ids, lengths)
         open_: list[list[_Hypothesis]] = [[_Hypothesis((), 0.0, row)] for row in range(len(readings))]
@@ -63,13 +64,14 @@ class Decoder:
             read = all_read.select(torch.tensor([number for number, _ in living], device=self._device))
             state = state[:, torch.tensor([one.row for _, one in living], device=self._device)]
             said = [one.symbols[-1] if one.symbols else BEGIN for _, one in living]
-            logs, state = self._next_scores(read, said, state)
+            logs, state = self._log_probabilities(read, said, state)
             open_ = [[] for _ in readings]
             for number, following in self._next_hypotheses(living, logs, readings):
                 self._sort_hypotheses(following, open_[number], number, ended)
         return ended
 
-    def _next_scores(self, read: Read, said: list[int], state: Tensor) -> tuple[Tensor, Tensor]:
+    def _log_probabilities(self, read: Read, said: list[int], state: Tensor) -> tuple[Tensor, Tensor]:
+        """The logarithm of each symbol's probability to follow *said*, and the state of the network then."""
         scores, state = self._network(read, torch.tensor(said, device=self._device)[:, None], state)
         return torch.log_softmax(scores[:, 0].float(), dim=1).cpu(), state
 
@@ -94,6 +96,7 @@ class Decoder:
     def _allowed_mask(
         self, living: Sequence[tuple[int, _Hypothesis]], logs: Tensor, readings: Sequence[Reading]
     ) -> Tensor:
+        """Numbers to add to *logs* so that only symbols which lead to plausible URLs remain."""
         assert self._forms is not None
         mask = torch.full_like(logs, -torch.inf)
         for row, (number, one) in enumerate(living):

@@ -1,8 +1,8 @@
-"""Distilling: edits that a person can read, made from the translations of a network.
+"""Distilling: reads edits, which people understand, off the translations of a network.
 
 Where the network gives several URLs one key, each of these URLs is compared with the URL that stands for them: edits
-that could make the two the same are read off the pair as they are read off two URLs of one page. An edit that
-only one translation suggests is no rule. Whether any of them is true, the log and the site decide.
+that could make the two the same are read off the pair as they are read off two URLs of one page. An edit that only
+one translation suggests is no rule. Whether any of them is true, the log and the site decide.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def save_model(path: Path, model: Model) -> None:
     groups = {"weights": model.state.weights, "best": model.state.best, "optimizer": model.state.optimizer}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(_TEXT), json.dumps(_description(model)))
+        archive.writestr(zipfile.ZipInfo(_TEXT), json.dumps(_json_of_model(model)))
         for group, arrays in groups.items():
             for name, array in sorted(arrays.items()):
                 held = io.BytesIO()
@@ -79,7 +79,8 @@ def load_model(path: Path) -> Model | None:
         raise ModelError(str(path), f"is no whole model ({error}).") from None
 
 
-def _description(model: Model) -> dict[str, object]:
+def _json_of_model(model: Model) -> dict[str, object]:
+    """All of *model* but its arrays, as JSON has it."""
     return {
         "format": FORMAT,
         "site": model.site,
@@ -93,6 +94,7 @@ def _description(model: Model) -> dict[str, object]:
 
 
 def _read_model(archive: zipfile.ZipFile) -> Model:
+    """The model in *archive*. Raises `ValueError`, `KeyError` or `TypeError` for anything inconsistent."""
     members = _array_names(archive)
     told = json.loads(archive.read(_TEXT))
     if told["format"] != FORMAT:
@@ -153,6 +155,7 @@ def _read_array(
     weight: str,
     of_optimizer: bool,
 ) -> Any:
+    """The array in the file *member*, if its shape is that of *weight*. *of_optimizer*: a single number will do, too."""
     held = io.BytesIO(archive.read(member))
     try:
         if np.lib.format.read_magic(held) != (1, 0):
@@ -171,6 +174,7 @@ def _read_array(
 
 
 def _parse_params(told: Mapping[str, Any]) -> NetworkParams:
+    """The parameters in *told*, each of the right type."""
     known = {one.name: type(one.default) for one in fields(NetworkParams)}
     values = {}
     for name, value in told.items():
@@ -185,6 +189,7 @@ def _parse_params(told: Mapping[str, Any]) -> NetworkParams:
 
 
 def _parse_epoch(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `Epoch` in *told*."""
     held_out = told["held_out"]
     return {
         "number": int(told["number"]),

@@ -61,6 +61,7 @@ class Network(nn.Module):
         return torch.cat((scores, places.to(scores.dtype)), dim=2), state
 
     def _decoder_input(self, read: Read, said: Tensor) -> Tensor:
+        """The embeddings of the symbols *said*; with copies, beside what the encoder knew of the place that was copied."""
         if not self.copies:
             return self.embed(said)
         place = (said - self.size).clamp(min=0)

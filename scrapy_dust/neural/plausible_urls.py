@@ -34,6 +34,7 @@ class Forms:
         return found
 
     def _node_after(self, so_far: Symbols, copying: Collection[int]) -> dict[int, dict] | None:  # type: ignore[type-arg]
+        """The node that *so_far* leads to; None if no form begins so. *copying*: the symbols of arguments."""
         node = self.root
         for symbol in so_far:
             following = node.get(_ARGUMENT if symbol in copying else symbol)

@@ -1,4 +1,4 @@
-"""Proposals of a network to `dustmine`: it is trained on a site's log, asked about its URLs, and read as
+"""Makes proposals for `dustmine` by a network: it is trained on a site's log, asked about the log's URLs, and read as
 edits.
 
 Proposed is what would merge at least as many pages as any likely rule must, and few that the log shows to be
@@ -67,6 +67,7 @@ def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], leas
 
 
 def _best_edits(found: Sequence[tuple[Rule, Effect]]) -> list[LikelyEdit]:
+    """The edits that would merge most pages, as likely edits."""
     ordered = sorted(found, key=lambda one: (-one[1].contents, -one[1].saves, one[0].order))
     return [
         LikelyEdit(as_rule(edit), effect.contents, effect.saves, weighed=False)

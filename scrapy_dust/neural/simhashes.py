@@ -1,5 +1,5 @@
-"""Near-duplicates by simhash: 64-bit simhashes that differ in at most three bits (Manku, Jain, Das Sarma,
-WWW 2007).
+"""Finds near-duplicates by simhash: 64-bit simhashes that differ in at most three bits (Manku, Jain, Das Sarma, WWW
+2007).
 
 Found in permuted tables: of four blocks of sixteen bits, one at least is equal in two such hashes, so that each table
 has the hashes by another block. No pair is looked at that has no block in common.

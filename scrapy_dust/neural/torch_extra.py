@@ -1,4 +1,6 @@
-"""The extra ``scrapy-dust[neural]``: whether it is installed, and the sentence for users without it."""
+"""Tells whether the extra ``scrapy-dust[neural]``, which brings PyTorch, is installed, and has the sentence for users
+without it.
+"""
 
 from __future__ import annotations
 

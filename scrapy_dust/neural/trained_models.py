@@ -71,6 +71,7 @@ def _known_state(path: Path | None, data: TrainingData, params: NetworkParams) -
 
 
 def _finish_model(path: Path | None, data: TrainingData, params: NetworkParams, state: State) -> Model:
+    """The model of a training that is over, with its scores, saved at *path* with a model card beside it."""
     from scrapy_dust.neural.translator import Translator  # noqa: PLC0415
 
     best = state.best_epoch

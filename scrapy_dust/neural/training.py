@@ -86,7 +86,7 @@ def _run_epoch(
     # What is only judged is looked at once.
     times = 1 if optimizer is None else max(1, math.ceil(params.steps * params.batch / len(pairs)))
     for batch in _batches(list(pairs) * times, params, number):
-        loss, weight = _loss(network, batch, params, device)
+        loss, weight = _loss_of_batch(network, batch, params, device)
         if optimizer is not None:
             optimizer.zero_grad()
             (loss / weight).backward()
@@ -98,6 +98,7 @@ def _run_epoch(
 
 
 def _batches(pairs: Sequence[_Weighted], params: NetworkParams, number: int) -> list[list[_Weighted]]:
+    """*pairs* in batches, in an order that depends on the seed and the *number* of the epoch alone."""
     chance = Random(f"{params.seed} {number}")  # noqa: S311  An order, not a secret.
     order = list(pairs)
     chance.shuffle(order)
@@ -108,7 +109,7 @@ def _batches(pairs: Sequence[_Weighted], params: NetworkParams, number: int) -> 
     return batches
 
 
-def _loss(
+def _loss_of_batch(
     network: Network, batch: Sequence[_Weighted], params: NetworkParams, device: torch.device
 ) -> tuple[Tensor, float]:
     """The weighted sum of losses over all tokens, and the sum of weights."""

@@ -1,8 +1,8 @@
-"""Training pairs: URLs of one page, each with the URL that stands for them (paper §2.2 and §2.3).
+"""Makes training pairs: URLs of one page, each with the URL that stands for them (paper §2.2 and §2.3).
 
-URLs are in one cluster whose pages have simhashes within three bits, and equal titles. Where a log has no simhash of a
-page, or no title, only equal texts are one cluster. A redirect belongs to the page at its end. The URL that stands for
-a cluster has the fewest tokens; of several, the one whose tokens more URLs have, and then the first in order.
+URLs are in one cluster whose pages have simhashes within three bits, and equal titles. Where a log has no simhash of
+a page, or no title, only equal texts are one cluster. A redirect belongs to the page at its end. The URL that stands
+for a cluster has the fewest tokens; of several, the one whose tokens more URLs have, and then the first in order.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def clusters_of(log: SiteLog) -> list[list[str]]:
 
 
 def _text_key(page: Page) -> Hashable:
+    """A value that is equal for pages with equal texts; the URL where the log has no text."""
     return ("text", page.text_digest) if page.text_digest else ("url", page.url)
 
 
@@ -42,14 +43,15 @@ def targets_of(clusters: Sequence[Sequence[str]], *, singles: bool = False) -> d
     found: dict[str, str] = {}
     for urls in clusters:
         if len(urls) > 1:
-            target = min(urls, key=lambda url: _rank(url, seen))
+            target = min(urls, key=lambda url: _target_rank(url, seen))
             found.update((url, target) for url in urls)
         elif singles:
             found[urls[0]] = urls[0]
     return found
 
 
-def _rank(url: str, seen: Counter[str]) -> tuple[int, int, str]:
+def _target_rank(url: str, seen: Counter[str]) -> tuple[int, int, str]:
+    """A sort key: the URL of a cluster with the least key is the one that stands for the others."""
     tokens = split_url(url)
     return len(tokens), -sum(seen[token] for token in tokens), url
 

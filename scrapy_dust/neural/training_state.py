@@ -54,4 +54,5 @@ class State:
 
 
 def _loss_rank(epoch: Epoch) -> tuple[float, int]:
+    """A sort key that is least for the epoch with the least loss on held-out pairs."""
     return epoch.loss if epoch.held_out is None else epoch.held_out, epoch.number

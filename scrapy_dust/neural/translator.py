@@ -1,7 +1,7 @@
-"""A trained network as a key function.
+"""Makes keys of URLs by a trained network.
 
 URLs that read the same are translated once: what the network sees of them is the same. A translation that names what
-is not there, that it is not sure of, or that leaves the site is none, and the URL stays as it is.
+is not there, that the network is not sure of, or that leaves the site is none, and the URL stays as it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Translator:
         self._known: dict[tuple[int, ...], Translation | None] = {}
 
     def key(self, url: str) -> str:
-        """The key of *url*."""
+        """The network's translation of *url*; *url* itself where the network is not sure."""
         return self.keys((url,))[url]
 
     def keys(self, urls: Iterable[str]) -> dict[str, str]:
@@ -59,6 +59,7 @@ class Translator:
         return {"right": right / len(wanted), "sure": sum(one is not None for one in sure) / len(wanted)}
 
     def _translate_new(self, readings: Iterable[Reading]) -> None:
+        """Translate those of *readings* that are not remembered yet."""
         new = {reading.ids: reading for reading in readings if reading.ids not in self._known}
         if len(self._known) + len(new) > _REMEMBERED:
             self._known.clear()
@@ -66,6 +67,7 @@ class Translator:
         self._known.update(zip(new, said, strict=True))
 
     def _key_of_reading(self, url: str, reading: Reading) -> str:
+        """The translation of *url* that is remembered for its *reading*; *url* itself where the network is not sure."""
         said = self._known[reading.ids]
         if said is None or said.probability < self._params.confidence:
             return url

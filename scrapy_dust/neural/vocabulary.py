@@ -1,9 +1,9 @@
-"""Function and argument tokens, and URLs as numbers (paper §2.1).
+"""Turns URLs into numbers for the network, and its answers back into URLs (paper §2.1).
 
-A token that many URLs have has a function; one that few have is an argument, of which there is no end. A *reading*
-is a URL for the network: the ids of its tokens, an argument as the placeholder of its place, ``arg1`` for the first
-from the left. What the network says is *symbols*, which become tokens again by the reading: that is how arguments
-are copied.
+A token that many URLs have has a function; one that few have is an argument, of which there is no end. A *reading* is
+a URL for the network: the ids of its tokens, an argument as the placeholder of its place, ``arg1`` for the first from
+the left. What the network says is *symbols*, which become tokens again by the reading: that is how arguments are
+copied.
 
 With *copies*, an argument is read as what it looks like (digits, a word, …), and a symbol that is no id of the
 vocabulary is a place in the reading: the network points at what it copies.
@@ -47,10 +47,12 @@ class Vocabulary:
 
     @cached_property
     def _token_ids(self) -> dict[str, int]:
+        """The id of each function token."""
         return {token: number for number, token in enumerate(self.functions, start=_SPECIAL)}
 
     @cached_property
     def _kind_ids(self) -> dict[str, int]:
+        """The id of each kind of argument, such as digits."""
         return {kind: number for number, kind in enumerate(_KINDS, start=self.first_argument)}
 
     @property
