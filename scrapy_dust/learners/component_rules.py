@@ -125,9 +125,9 @@ def mostly_true_rules(
     clusters: Mapping[str, object],
     form: Callable[[Components], str] = url_of,
 ) -> list[Rewrite]:
-    """The rules of *support* that give few URLs a known URL of another cluster, those with most support first.
+    """The rules of *support* that turn few URLs into known URLs of other pages, those with most support first.
 
-    *most_false*: the share of the URLs that a rule fits of which that may be true.
+    *most_false*: the largest share of such URLs among the URLs that a rule fits.
     """
     known: dict[str, object] = {}
     for url, keys in maps.items():

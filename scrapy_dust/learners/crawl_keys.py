@@ -1,8 +1,8 @@
-"""Keys as a Scrapy crawl has them: Scrapy's fingerprints, with a learner's rules or without.
+"""Makes keys as a Scrapy crawl does: Scrapy's fingerprints, with a learner's rules or without.
 
-Scrapy's fingerprints are of `canonicalize_url`: parameters sorted, fragments left out, percent-codes spelled in one way.
-Where rules are in force, the form that they give a URL is fingerprinted in the same way. So the log of a crawl never
-shows two URLs that differ in that alone, and nobody needs to learn it; other lists of URLs have such pairs.
+Scrapy's fingerprints are of `canonicalize_url`: parameters sorted, fragments left out, percent-codes spelled in one
+way. Where rules are in force, the form that they give a URL is fingerprinted in the same way. So the log of a crawl
+never shows two URLs that differ in that alone, and nobody needs to learn it; other lists of URLs have such pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""URLs as maps with deep tokens, as in WSDM'10: a component of a URL may be split into parts.
+"""Reads URLs as maps with deep tokens, as in WSDM'10: a component of a URL may be split into parts.
 
 A path segment is named by its place from the start, the last two by their place from the end, so that one more
 segment between them renames neither. If most values of a component split into parts at the same delimiters, and one

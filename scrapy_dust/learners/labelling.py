@@ -1,8 +1,8 @@
 """Gives all methods one clustering: a log whose pages say only which of them are one (SIGIR 2017, section 3.1).
 
 Each method compares contents in its own way: digests, sketches with titles, simhashes. These ways differ more than
-the methods. In a labelled log, digest, sketch and simhash of a page all stand for its label, and are equal exactly
-for pages with one label.
+the methods. In a labelled log, digest and sketch of a page stand for its label, and are equal exactly for pages with
+one label; simhashes and titles are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from scrapy_dust.visits.pages import Page, SiteLog, Visit
 
 
 def labelled(log: SiteLog, labels: Mapping[str, Hashable]) -> SiteLog:
-    """*log* with *labels*, by URL, for all that its pages show. A page without one is like no other."""
+    """*log* with digest and sketch of each page made of its label in *labels*, by URL. A page without a label is like
+    no other.
+    """
     return replace(
         log, pages=[_labelled_page(page, labels.get(page.url)) for page in log.pages], comparing=None
     )
@@ -40,7 +42,9 @@ def _labelled_page(page: Page, label: Hashable | None) -> Page:
 
 
 def labels_by_simhash(visits: Mapping[str, Sequence[Visit]]) -> Truth:
-    """SIGIR 2017, section 2.2: pages are one whose simhashes differ in three bits at most and whose titles are equal."""
+    """The page of each URL by SIGIR 2017, section 2.2: pages are one if their titles are equal and their simhashes
+    differ in three bits at most.
+    """
     return {
         url: (site, number)
         for site, of_site in visits.items()

@@ -1,4 +1,4 @@
-"""How good a normalization of URLs is, by the measures of Kim, Jeong and Lee (ICCSA 2006).
+"""Measures how good a normalization of URLs is, as Kim, Jeong and Lee do (ICCSA 2006).
 
 The measures judge a normalization that is applied to all URLs of a list, fetched or not: how many URLs it changes,
 how many fewer URLs there are afterwards, and how often a changed URL shows the same page. A URL that shows different

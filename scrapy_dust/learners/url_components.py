@@ -1,4 +1,4 @@
-"""Any string as the parts of a URL, and back again: the five parts of RFC 3986, with segments and
+"""Splits any string into the parts of a URL, and joins them again: the five parts of RFC 3986, with segments and
 parameters.
 
 The standard library's parser raises on some strings (``http://[``); a key function must answer for all.
@@ -36,7 +36,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(url: str) -> Parts:
-    """The parts of *url*, any string."""
+    """The parts of *url*, which may be any string."""
     match = _PARTS.fullmatch(url)
     assert match is not None  # the expression matches every string
     return Parts(*match.groups())

@@ -22,7 +22,7 @@ class Read:
         self.ids, self.seen, self.may_copy = ids, seen, may_copy
 
     def select(self, rows: Tensor) -> Read:
-        """The output for these *rows* of the batch."""
+        """The URLs of the batch at the positions *rows*."""
         return Read(self.ids[rows], self.seen[rows], self.may_copy[rows])
 
 

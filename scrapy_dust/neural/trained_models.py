@@ -36,8 +36,8 @@ def trained_model(
     folder: Path | None = None,
     watch: Watch = ignore_progress,
 ) -> Model | None:
-    """The network for *site*, trained on *log* as far as *folder* has not got it already; None where the log shows no
-    two URLs of one page.
+    """The network of *site*: read from *folder* if it is there, else trained on *log*; None where no two URLs of
+    *log* show one page.
 
     Raises `NoNetwork` where PyTorch is missing, `ModelError` where *folder* does not take the model.
     """

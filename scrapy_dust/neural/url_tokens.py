@@ -1,7 +1,7 @@
-"""URLs as sequences of tokens, as the network reads them (paper §2.1).
+"""Splits URLs into tokens as the network reads them, and joins tokens to URLs again (paper §2.1).
 
-Dynamic delimiters are tokens themselves; the static one, ``/``, is discarded. The paper names three of the former
-and says "etc."; its table 3 shows ``.aspx`` apart from what precedes it. Scheme and host are one token each.
+Dynamic delimiters are tokens themselves; the static one, ``/``, is discarded. The paper names three of the former and
+says "etc."; its table 3 shows ``.aspx`` apart from what precedes it. Scheme and host are one token each.
 
 What is discarded is lost: ``/a`` and ``/a/`` are one sequence. Read *whole*, empty parts stay as tokens, and a
 sequence gives its URL back.
@@ -18,13 +18,13 @@ _AUTHORITY = re.compile(r"([^/?#]*)//([^/?#]*)")
 
 
 def split_url(url: str, *, whole: bool = False) -> tuple[str, ...]:
-    """The tokens of *url*; with *whole*, `join` gives exactly *url* back."""
+    """The tokens of *url*; with *whole*, `join_tokens` makes exactly *url* of them again."""
     found = _AUTHORITY.match(url)
     if found is None or not DYNAMIC.isdisjoint(found.groups()):
         parts, rest = [], url
     else:
         parts, rest = found[0].split("/"), url[found.end() :]
-        # The slash after the host is the one that `join` puts there.
+        # The slash after the host is the one that `join_tokens` puts there.
         if rest[:1] == "/" and (rest[1:2] or "?") in DYNAMIC:
             parts.append("")
         rest = rest.removeprefix("/")
@@ -39,7 +39,7 @@ def split_url(url: str, *, whole: bool = False) -> tuple[str, ...]:
 def join_tokens(tokens: Iterable[str], *, whole: bool = False) -> str:
     """The URL that *tokens* spell, with a slash between two tokens that no dynamic delimiter separates.
 
-    Where empty parts were discarded, two between the scheme and what follows.
+    Without *whole*, two slashes stand between the scheme and the host.
     """
     text: list[str] = []
     delimited = True

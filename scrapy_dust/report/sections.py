@@ -99,7 +99,7 @@ def _rule_chips(rules: Sequence[Rule], sites: dict[Rule, list[str]], worth: dict
     items = "".join(
         f'<li><button type="button" class="chip" data-filter="{escape(_filter_text(rule, sites[rule]), quote=True)}">'
         f"<code>{escape(name_of(rule))}</code> "
-        f'<span class="muted">{worth[rule]:,}{_on_several_sites(sites[rule])}</span></button></li>'
+        f'<span class="muted">{worth[rule]:,}{_sites_in_words(sites[rule])}</span></button></li>'
         for rule in rules[:_NAMES]
     )
     more = f"<li>and {len(rules) - _NAMES:,} more</li>" if len(rules) > _NAMES else ""
@@ -111,7 +111,8 @@ def _filter_text(rule: Rule, sites: Sequence[str]) -> str:
     return rule_id(sites[0], rule) if len(sites) == 1 else str(rule)
 
 
-def _on_several_sites(sites: Sequence[str]) -> str:
+def _sites_in_words(sites: Sequence[str]) -> str:
+    """The words " on 3 sites", if there are several."""
     return f" on {len(sites)} sites" if len(sites) > 1 else ""
 
 

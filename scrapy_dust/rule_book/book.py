@@ -86,7 +86,7 @@ class RuleBook:
         return self._with_entries({site: tuple(entries)})
 
     def merge(self, site: str, entries: Iterable[Entry]) -> RuleBook:
-        """The book merged with what a run has found (see `merging`). Refuted entries take rules out of force."""
+        """The book with *entries* that a run has found (see `merging`). Refuted entries take rules out of force."""
         return self.merge_sites({site: entries})
 
     def merge_sites(self, found: Mapping[str, Iterable[Entry]]) -> RuleBook:

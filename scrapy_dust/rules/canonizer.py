@@ -120,7 +120,7 @@ class Canonizer:
         return Canonizer({site: rules}, self._site_of, self._passes)
 
     def with_rule(self, site: str, rule: Rule) -> Canonizer:
-        """This canonizer with one more *rule* of *site*. What was prepared is shared with it."""
+        """This canonizer with one more *rule* of *site*. Both share the index of all other rules."""
         found = copy(self)
         found._rules = {**self._rules, site: (*self._rules.get(site, ()), rule)}
         ready = self._prepared_rules(site)
@@ -136,7 +136,7 @@ class Canonizer:
         return (url, *(after for _, _, after in steps))
 
     def walk(self, url: str) -> Walk:
-        """All that rules do to *url* on the way to its key, even if the way has no end and the key is *url*."""
+        """The key of *url* and each step on the way, also where the rules come to no end and the key is *url* itself."""
         form, steps = self._key_and_steps(url)
         return Walk(self.key_from(url, form), steps, form is not None)
 

@@ -47,6 +47,7 @@ def fits_shape(path: Sequence[str], shape: Sequence[str]) -> bool:
 
 
 def _segment_fits(segment: str, wanted: str) -> bool:
+    """Whether *segment* is *wanted*, or *wanted* is ``*``."""
     return wanted in (segment, "*")
 
 

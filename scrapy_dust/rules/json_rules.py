@@ -82,6 +82,7 @@ def _refuse_unknown_keys(block: Block) -> None:
 
 
 def _parse_texts(block: Block, key: str) -> tuple[str, ...]:
+    """The list of strings under *key* as a tuple."""
     return tuple(block.strings(key, block.items(key)))
 
 
@@ -107,7 +108,7 @@ _READ: Mapping[str, Callable[[Block, str], object]] = {
 
 
 def check_rule(rule: Rule) -> None:
-    """Raise `ValueError` for a rule that cannot be meant, or could not be applied."""
+    """Raise `ValueError` for a rule that makes no sense, or could not be applied."""
     if not 0 < len(rule.operations) <= _MOST or len(rule.guard) > _MOST:
         raise ValueError(f"a rule has 1 to {_MOST} operations, and at most {_MOST} conditions")
     for operation in rule.operations:

@@ -39,7 +39,7 @@ class Operation:
 
     @property
     def family(self) -> str:
-        """The name of the operation's family. Prior beliefs are about families."""
+        """The kind of the operation: a name under which the evidence of many sites is put together."""
         raise NotImplementedError
 
     @property

@@ -125,7 +125,7 @@ def _stands_apart(left: str, tokens: str, right: str) -> bool:
 
 
 def shrinking(rule: Substitute) -> Substitute:
-    """*rule* or its reverse, whichever has α > β: longer in tokens or, of equal length, later in order."""
+    """*rule* or its reverse: the one whose text α is longer in tokens than β or, if both are as long, later in order."""
     alpha = (len(tokenize(rule.alpha)), rule.alpha)
     beta = (len(tokenize(rule.beta)), rule.beta)
     return rule if alpha > beta else rule.reversed()
@@ -163,5 +163,5 @@ def refines(narrow: Substitute, wide: Substitute) -> bool:
 
 
 def pair_refines(narrow: Substitute, wide: Substitute) -> bool:
-    """Whether a pair of texts refines another pair, in one direction or the other."""
+    """Whether *narrow* refines *wide* or the reverse of *wide*."""
     return refines(narrow, wide) or refines(narrow, wide.reversed())

@@ -160,10 +160,12 @@ def _look_up_by_two(chosen: dict[Key, list[tuple[int, Sequence[Need]]]], common:
 
 
 def _all_words(needs: Iterable[Need]) -> list[Word]:
+    """The words of all texts in *needs*."""
     return [word for _, words in needs for word in words]
 
 
 def _all_word_pairs(needs: Iterable[Need]) -> list[tuple[Word, Word]]:
+    """The pairs of neighbours among the words of each text in *needs*."""
     return [pair for _, words in needs for pair in pairwise(words)]
 
 

@@ -51,6 +51,7 @@ class Addresses:
         return all((address, port) in self._own for address in addresses)
 
     async def _addresses_of(self, host: str) -> tuple[str, ...]:
+        """The addresses of *host*, looked up once."""
         if host not in self._resolved:
             self._resolved[host] = await run_in_thread(_look_up, host)
         return self._resolved[host]

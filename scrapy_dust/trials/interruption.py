@@ -1,4 +1,4 @@
-"""Ctrl-C or SIGTERM while rules are learned: everything stops within two seconds, and results so far are kept.
+"""Ends the learning of rules at Ctrl-C or SIGTERM: everything stops within two seconds, and results so far are kept.
 
 Code in the main thread calls `poll`; code in another thread is stopped by an exception there; fetches under way have
 a second to come back. A second signal goes to whatever handled signals before.

@@ -152,6 +152,7 @@ def _answer_line(version: _Version, page: Fetched, renderer: str | None) -> byte
 
 
 def _page_to_json(shown: Answer | None) -> list[object] | None:
+    """The units of a page as JSON has them; None for an answer without a page."""
     if shown is None:
         return None
     packed = pack(shown.units, MAX_UNITS)
@@ -192,6 +193,7 @@ def _parse_answer(row: object, version: _Version) -> _Answer:
 
 
 def _page_from_json(row: object) -> Answer | None:
+    """The units that `_page_to_json` wrote. Raises `ValueError` for anything else."""
     if row is None:
         return None
     if not isinstance(row, list) or len(row) != 7 or not isinstance(row[0], str):

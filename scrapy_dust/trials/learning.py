@@ -335,7 +335,7 @@ def _rules_to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule],
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
-    """Whether *campaign* would decide nothing that is not *known* without a fetch. It cannot be used afterwards."""
+    """Whether *campaign*, without any fetch, decides only rules that are *known*. It cannot be used afterwards."""
     nothing_to_ask = campaign.next_probe() is None and campaign.finished
     return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
 

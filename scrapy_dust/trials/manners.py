@@ -143,6 +143,7 @@ def _forward_to(waiting: Deferred[RobotParser | None]) -> Any:
     """A callback that passes the robots.txt on to *waiting* too."""
 
     def tell(parser: RobotParser | None) -> RobotParser | None:
+        """Pass *parser* on, and return it for the next callback."""
         waiting.callback(parser)
         return parser
 

@@ -1,5 +1,5 @@
-"""How fast validation fetches from one site, and when it leaves the site alone. The caller gives the time; nothing
-sleeps here.
+"""Says how fast validation fetches from one site, and when to leave the site alone. The caller gives the time;
+nothing sleeps here.
 
 An answer that says "too much" (429, 503, or repeated 403 and silence) counts for nothing. The site is left alone, as
 long as its Retry-After says or else twice as long each time, then it is asked for one page at a time, beginning with

@@ -26,7 +26,7 @@ class Reporter:
     """The events of a run that can be watched. This base class ignores them."""
 
     def reading(self, visits: int) -> None:
-        """So many records have been read."""
+        """So many records, *visits*, have been read."""
 
     def mined(self, mined: Figures) -> None:
         """One site has been mined, or taken over."""

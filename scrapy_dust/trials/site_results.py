@@ -77,12 +77,14 @@ _PLAIN = (
 
 
 def _ended_row(ended: Ended) -> dict[str, Any]:
+    """The end of a site's trials as JSON has it."""
     return {name: getattr(ended, name) for name in _PLAIN} | {
         "decisions": [_decision_row(one) for one in ended.decisions]
     }
 
 
 def _ended_from_row(row: Mapping[str, Any]) -> Ended:
+    """The end of a site's trials in *row*."""
     plain = {name: tuples(row[name]) for name in _PLAIN}
     return Ended(**plain, decisions=tuple(_decision_from_row(one) for one in row["decisions"]))
 

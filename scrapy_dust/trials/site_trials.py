@@ -142,7 +142,7 @@ class SiteTrials:
 
     @property
     def site(self) -> str:
-        """The site."""
+        """The name of the site."""
         return self.campaign.site
 
     @property
@@ -303,6 +303,7 @@ class SiteTrials:
                 yield wanted
 
     def _may_be_surveyed(self, url: str) -> bool:
+        """Whether a survey may ask for *url*: no value in it is hidden, and it looks like no action."""
         return not is_hidden(url) and url not in self.limits.actions
 
     def _keep_answer(self, page: Fetched) -> None:

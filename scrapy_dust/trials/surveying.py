@@ -80,7 +80,7 @@ class SiteSurvey:
     """Collects the answers of a survey for the site's judge."""
 
     def __init__(self, judge: Judge, to_ask: Iterable[Wanted], urls: Iterable[str] = ()) -> None:
-        """*urls*: of the site's pages, of which more may be asked for."""
+        """A survey that asks for *to_ask*, and may ask for more of the site's pages, *urls*."""
         self.to_ask = deque(to_ask)
         self._judge = judge
         self._left = len(self.to_ask)  # not answered
@@ -137,7 +137,7 @@ class SiteSurvey:
             self._changed.append((page, known))
 
     def _ask_again(self) -> None:
-        """Ask again for some of the pages that have changed, unless the log is as good as that."""
+        """Ask again for some of the pages that have changed, unless the log itself is as good as a second fetch."""
         left = []
         for page, known in self._changed:
             if self._judge.control(page, known):
@@ -148,9 +148,9 @@ class SiteSurvey:
             self._ask_once_more(url)
 
     def _ask_for_more(self) -> None:
-        """Ask for more pages like those whose changing places may turn out to be sure.
+        """Ask for more pages of path templates for which it is not yet sure what changes at each fetch.
 
-        Where something may have stayed by chance, ask again first.
+        Where something may have stayed by chance, ask again for the same page first.
         """
         if not self._log_is_control:
             return
@@ -183,7 +183,7 @@ class SiteSurvey:
         self.to_ask.append(wanted)
 
     def _conclude(self) -> None:
-        """Draw the conclusions that need all answers."""
+        """Tell the judge which answers are no pages, and whether sketches of the log can be compared with those of now."""
         judge, recognized = self._judge, False
         strange = []
         for wanted, page, known in self._pages:

@@ -127,7 +127,7 @@ class _Detection:
         yield from self._count_and_group(one_table(several))
 
     def _bare_and_other_instances(self) -> tuple[Instances, Instances]:
-        """The bare instances, and the instances that cannot grow from bare ones."""
+        """The instances whose substrings neither begin nor end alike, and those that cannot grow from any of these."""
         params, bare, beside = self._params, list[Instances](), list[Instances]()
         for layer in self._prefix_layers():
             bare += bare_instances(layer, self._tokens, params.max_substring, *self._limits)

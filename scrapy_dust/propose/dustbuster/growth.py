@@ -34,7 +34,7 @@ class Staircases:
 
 
 def staircases(bare: Instances, layers: Iterable[Layer], urls: int, limits: tuple[int, int]) -> Staircases:
-    """The staircases of the *bare* instances."""
+    """For each of the *bare* instances, how far it may grow to the left and to the right: see `Staircases`."""
     sizes = bare.prefix.astype(np.int64) + 1
     ends = np.cumsum(sizes)
     first = ends - sizes
@@ -123,7 +123,9 @@ class Growth:
         self._may_turn = ids[a] != ids[b] if last >= 0 else np.zeros(0, dtype=np.bool_)
 
     def rules(self, rule: Array, is_open: Bools) -> Iterator[Found]:
-        """All rules with enough support, and all open ones. *rule*: the rule of each bare instance, ascending."""
+        """All rules with enough support, and all those that may have other instances. *rule*: the rule of each bare
+        instance, ascending; *is_open*: for each rule, whether it may have others.
+        """
         row = np.arange(len(self._bare))
         level = _Grown(row, self._bare.prefix, self._bare.suffix, rule, is_open)
         level, found = self._with_enough_support(level, level.rule)
@@ -191,4 +193,5 @@ class Growth:
 
 
 def _concatenated(levels: list[_Grown]) -> _Grown:
+    """All *levels* in one, one after the other."""
     return _Grown(*(np.concatenate([getattr(level, name) for level in levels]) for name in _Grown.__slots__))

@@ -65,7 +65,7 @@ def parameters(url: str) -> Iterator[Place]:
 def detect_likely_parameters(
     pages: Sequence[Page], likeness: Likeness, min_support: int
 ) -> list[LikelyParameter]:
-    """The likely parameters of a site, by descending support, then name."""
+    """The parameters of a site whose value likely does not matter, by descending support, then name."""
     values, pairs = _pairs_by_name(pages)
     found = []
     for name, of_name in pairs.items():

@@ -114,7 +114,7 @@ def _instances_of_envelopes(
 
 
 def bare_of(instances: Instances, tokens: Tokens) -> tuple[Numbers, Numbers]:
-    """The prefix and the suffix of the bare instances from which these would grow."""
+    """The lengths of prefix and suffix of the shortest instances from which *instances* would grow."""
     ids, begin, end = tokens.ids, tokens.offsets[:-1], tokens.offsets[1:]
     lengths = tokens.lengths()
     prefix, suffix = instances.prefix.copy(), instances.suffix.copy()

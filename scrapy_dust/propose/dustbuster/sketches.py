@@ -54,6 +54,7 @@ class Likeness:
         return np.ones(len(a), dtype=np.bool_)
 
     def _sizes_overlap(self, a: Numbers, b: Numbers) -> Bools:
+        """Whether the ranges of sizes of the two pages overlap."""
         overlap: Bools = (self.sizes[a, 0] <= self.sizes[b, 1]) & (self.sizes[b, 0] <= self.sizes[a, 1])
         return overlap
 

@@ -1,8 +1,8 @@
-"""URL ⇄ tokens, lossless.
+"""Turns URLs into arrays of tokens and back, without loss.
 
-A token is a run of ASCII letters and digits, or any other single character (WWW'07, section 3). Every URL
-is preceded by the anchor ``^`` and followed by ``$``. The anchors are ids of their own, never text: a
-literal ``^`` in a URL is another token.
+A token is a run of ASCII letters and digits, or any other single character (WWW'07, section 3). Every URL is preceded
+by the anchor ``^`` and followed by ``$``. The anchors are ids of their own, never text: a literal ``^`` in a URL is
+another token.
 
 Arrays of token ids are what the phases work on; strings are made again only for what a person reads.
 """
