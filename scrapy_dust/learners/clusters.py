@@ -1,8 +1,8 @@
-"""Clusters of a training log: URLs that show the same page. Most rivals learn from them.
+"""Finds the clusters of a training log: URLs that show the same page. Most of the published methods learn from them.
 
-Their papers made clusters from content: KDD'08 and WSDM'10 from shingles, SIGIR'17 from sketches plus equal
-titles, "prioritizing precision". Here: all hashes of the sketch and the title are equal, or the digest is
-where a page has no sketch. A redirect belongs to the page at its end. Nothing is closed transitively.
+Their papers made clusters from content: KDD'08 and WSDM'10 from shingles, SIGIR'17 from sketches plus equal titles,
+"prioritizing precision". Here: all hashes of the sketch and the title are equal, or the digest is where a page has no
+sketch. A redirect belongs to the page at its end. Two pages that are like a third one need not be in one cluster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FULL = 4
 
 
 def clusters_of(log: SiteLog) -> dict[str, Hashable]:
-    """The cluster of each URL. A page of which nothing is known is alone."""
+    """A label for each URL of *log*, equal for URLs of one cluster; a page of which nothing is known is alone."""
     return {page.url: content_of(page) for page in with_redirects(log)}
 
 

@@ -1,8 +1,8 @@
-"""Rewrite rules over URLs as maps: a context that a URL must fit, and a change for each component.
+"""The rules of the learners of KDD'08 and WSDM'10: a context that the components of a URL must fit, and a change for
+each component.
 
-The rule language of KDD'08, which WSDM'10 shares: a context says of some components which value they must
-have, or only that they must be there; a transformation leaves components out, sets them to a constant, or
-copies another component's value. What neither names stays.
+A context says of some components which value they must have, or only that they must be there; a transformation leaves
+components out, sets them to a constant, or copies another component's value. What neither names stays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Gives all methods one clustering: a log whose pages say only which of them are one (SIGIR 2017, section 3.1).
+"""Gives all methods the same clusters: makes a log whose pages tell only to which cluster they belong (SIGIR 2017,
+section 3.1).
 
 Each method compares contents in its own way: digests, sketches with titles, simhashes. These ways differ more than
 the methods. In a labelled log, digest and sketch of a page stand for its label, and are equal exactly for pages with

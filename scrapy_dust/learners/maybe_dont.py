@@ -4,7 +4,7 @@ It asks of each URL, before it is fetched: is a page likely its duplicate that w
 the same path, (2) with another value of one parameter or without it, (3) the same for this path, (4) and for
 this rest of the query, (5) without one ``name=value``, (6) the same for this path? Each hypothesis has counts
 of duplicates and others among the pages seen; it is believed when the lower 95 % bound of its share exceeds
-.98, from five observations on. Pages are compared within a path only.
+.98, from five pairs_by_hypothesis on. Pages are compared within a path only.
 
 Here it learns from the training log and stands still then, and URLs that it would not fetch beside one
 another have one key. What differs: duplicates are told by sketch and title, not by its 128 min-hashes without
@@ -33,7 +33,7 @@ class MaybeDont:
     """MaybeDont as a learner, with its parameters."""
 
     believed: float = 0.98
-    least: int = 5  #: observations
+    least: int = 5  #: pairs_by_hypothesis
     name: str = "maybedont"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
@@ -45,7 +45,7 @@ class MaybeDont:
         same: Counter[Hypothesis] = Counter()
         seen: Counter[Hypothesis] = Counter()
         for path, pages in by_path.items():
-            for hypotheses, (agreeing, pairs) in observations(path, pages):
+            for hypotheses, (agreeing, pairs) in pairs_by_hypothesis(path, pages):
                 for hypothesis in hypotheses:
                     same[hypothesis] += agreeing
                     seen[hypothesis] += pairs
@@ -57,7 +57,7 @@ class MaybeDont:
         )
 
     def _lower_bound(self, same: int, seen: int) -> float:
-        """The lower 95 % bound of the share of duplicates, of which *same* were among *seen*; 0 for few observations."""
+        """The lower 95 % bound of the share of duplicates, of which *same* were among *seen*; 0 for few pairs_by_hypothesis."""
         if seen < self.least:
             return 0.0
         share = (same + 1) / (seen + 2)
@@ -99,10 +99,12 @@ def path_and_query(url: str) -> tuple[str, Query]:
     return f"{parts.host or ''}{parts.path}?{often}", query
 
 
-def observations(
+def pairs_by_hypothesis(
     path: str, pages: Sequence[tuple[Query, Hashable]]
 ) -> Iterator[tuple[Sequence[Hypothesis], tuple[int, int]]]:
-    """For each hypothesis, the number of pairs of pages that agree with it, and the number of all pairs."""
+    """For the hypotheses about each parameter and value, how many pairs of *pages* show one content, and how many
+    pairs there are.
+    """
     yield [("path", path)], _count_pairs(Counter(content for _, content in pages))
     varied: dict[tuple[str, Query], Counter[Hashable]] = defaultdict(Counter)
     bare: Mapping[Query, Counter[Hashable]] = _contents_by_query(pages)

@@ -63,7 +63,9 @@ class Replay:
 
 
 def replay(urls: Iterable[str], clusters: Mapping[str, Hashable], canonize: Callable[[str], str]) -> Replay:
-    """Replay a crawl of *urls* in their order."""
+    """The figures of a crawl that comes to *urls* in their order and fetches a URL if its key is new. *clusters*: the
+    content of each URL.
+    """
     listed = list(dict.fromkeys(urls))
     keys: dict[str, str] = {}
     for url in listed:

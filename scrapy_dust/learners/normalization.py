@@ -54,7 +54,8 @@ NOTHING = Normalization(0, 0, 0, 0, 0)
 def normalization_of(
     forms: Mapping[str, str], pages: Mapping[str, Hashable], inconsistent: Container[str] = frozenset()
 ) -> Normalization:
-    """The measures of a normalization. *forms*: each URL normalized; *pages*: the page that a URL shows, where known.
+    """The measures of a normalization. *forms*: each URL normalized; *pages*: the page that a URL shows, where known;
+    *inconsistent*: URLs that show different pages at different times.
 
     Deviation: a form need not be a URL that was fetched. Such a form counts as showing what the first URL of that
     form shows, which is what a crawler would have instead.
@@ -88,7 +89,7 @@ class Consistency:
 
 
 def consistency_of(visits: Iterable[Visit]) -> Consistency:
-    """The consistency of the URLs in a log."""
+    """How many URLs of a log were fetched more than once, and which of them showed different pages."""
     shown: dict[str, set[str]] = {}
     repeated: set[str] = set()
     for visit in visits:

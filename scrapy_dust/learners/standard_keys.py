@@ -27,7 +27,7 @@ _SESSION_PARAMETER = re.compile(
 
 
 def standard_key(url: str) -> str:
-    """*url* in the standard normalization."""
+    """*url* without scheme, ``www.``, default port, index file, last slash and fragment, its parameters sorted."""
     parts = parts_of(url)
     host = _DEFAULT_PORT.sub("", (parts.host or "").lower()).removeprefix("www.")
     path = _INDEX.sub("/", parts.path).rstrip("/")
@@ -36,7 +36,7 @@ def standard_key(url: str) -> str:
 
 
 def surt_key(url: str) -> str:
-    """*url* in the form of the Internet Archive's keys."""
+    """*url* in the form of the Internet Archive's keys: host turned round, in lower case, without session ids."""
     parts = parts_of(url.lower())
     host = _DEFAULT_PORT.sub("", (parts.host or "").rpartition("@")[2])
     host = re.sub(r"^www\d*\.", "", host)

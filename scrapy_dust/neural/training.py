@@ -151,6 +151,7 @@ def _optimizer_state(optimizer: torch.optim.Optimizer, network: Network) -> Arra
 
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, network: Network, arrays: Arrays) -> None:
+    """Put the values *arrays*, as `_optimizer_state` made them, into *optimizer*."""
     for name, weight in network.named_parameters():
         for key, value in arrays.items():
             if key.startswith(f"{name}:"):

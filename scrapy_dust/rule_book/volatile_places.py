@@ -65,7 +65,9 @@ class KnownPlaces:
 
 
 def known_places(state: str | PathLike[str] | None) -> KnownPlaces:
-    """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
+    """The volatile places and templates of all sites, from the file in the folder *state*; none where it is missing
+    or damaged.
+    """
     if state is None:
         return KnownPlaces()
     sites, why = _FILE.read_values(state)

@@ -36,7 +36,10 @@ _NUMBERS = re.compile(r"[0-9]+(?:[/.:_-][0-9]+)*")
 
 
 def captures_of(form: Form, classes: Sequence[str], text: str) -> dict[int, str] | None:
-    """The text of each capture in *text*, by the *classes* of characters; None where *text* has another form."""
+    """The text of each capture of *form* in *text*, by the capture's number; None where *text* has another form.
+
+    *classes*: for each capture, the class of characters that it stands for.
+    """
     ends = [len(text)]
     captures: dict[int, _Capture] = {}
     for place in range(len(form) - 1, -1, -1):

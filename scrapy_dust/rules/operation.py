@@ -85,7 +85,9 @@ class Operation:
         return False
 
     def for_value(self, value: str) -> Operation | None:
-        """The operation that does the same where the irrelevant value is *value*; None if only a guard can say so."""
+        """The operation that is made only where the value that it makes irrelevant is *value*; None if only a guard
+        can say so.
+        """
         return None
 
     @property

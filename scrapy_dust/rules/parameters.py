@@ -319,7 +319,7 @@ class DropNumbered(Operation):
 
     @classmethod
     def like(cls, name: str) -> DropNumbered | None:
-        """The operation for all names like *name*; None if it has no number, or several, or nothing else."""
+        """The operation for all names that differ from *name* in its number alone; None if *name* does not have one number."""
         numbers = list(_NUMBER.finditer(name))
         if len(numbers) != 1 or not _NAME.fullmatch(name) or numbers[0][0] == name:
             return None

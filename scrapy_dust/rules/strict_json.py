@@ -48,7 +48,7 @@ class Block:
         return value if isinstance(value, str) else self.refuse(key, "a string", value)
 
     def maybe_text(self, key: str, *, required: bool = False) -> str | None:
-        """The string of *key*, or None."""
+        """The string under *key*; None where there is none. Raises `Damaged` for anything else."""
         value = self.take(key, _REQUIRED if required else None)
         return (
             value if value is None or isinstance(value, str) else self.refuse(key, "a string or null", value)
@@ -67,7 +67,7 @@ class Block:
         return value
 
     def maybe_number(self, key: str) -> float | None:
-        """The number of *key*, or None."""
+        """The number under *key*; None where there is none. Raises `Damaged` for anything else."""
         value = self.take(key, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             self.refuse(key, "a number or null", value)

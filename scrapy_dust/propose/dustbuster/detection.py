@@ -53,7 +53,8 @@ HELD = 100_000_000
 def detect_likely_rules(
     pages: Sequence[Page], params: DetectionParams, *, hash_mask: int = 2**64 - 1, held: int = HELD
 ) -> list[LikelyRule]:
-    """The rules with a support of at least MS under T_low, by descending support, then α, then β.
+    """The rules with a support of at least MS where buckets may have up to T_low URLs; by descending support, then α,
+    then β.
 
     *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the number
     of places in layers that are kept.

@@ -1,4 +1,4 @@
-"""Instances of rules: pairs of URLs with one envelope, and the two substrings of each."""
+"""Instances of rules: pairs of URLs of a log that differ in one place alone, with the two substrings that stand there."""
 
 from __future__ import annotations
 
