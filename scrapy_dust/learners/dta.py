@@ -130,6 +130,7 @@ def _examples(
 
 
 def _passes_test(keys: Components, item: Item) -> bool:
+    """Whether a URL has the component that *item* names, with the value that *item* asks for, if any."""
     name, value = item
     return name in keys and (value is None or keys[name] == value)
 

@@ -45,7 +45,7 @@ class Forms:
 
 
 def form_of(vocabulary: Vocabulary, reading: Reading) -> Symbols:
-    """The form of a URL: its symbols, with one sign for all arguments."""
+    """The form of the URL in *reading*: its symbols, with the same symbol for every argument."""
     places = set(reading.places)
     return tuple(_ARGUMENT if place in places else number for place, number in enumerate(reading.ids))
 

@@ -60,13 +60,13 @@ def rules_shown(
 
     *look* compares two URLs. *max_risk*: the risk up to which a rule is put in force.
     """
-    return [*_of_book(book, savings, look, max_risk), *_not_in_book(book, decisions, look)]
+    return [*_rules_in_book(book, savings, look, max_risk), *_rules_not_in_book(book, decisions, look)]
 
 
-def _of_book(
+def _rules_in_book(
     book: RuleBook, savings: Mapping[str, Savings], look: _Look, max_risk: float
 ) -> Iterator[RuleShown]:
-    """The rules of *book* on the sites of *savings*."""
+    """The rules of *book* on the sites of *savings*, with the reason for which a rule waits."""
     for site, found in savings.items():
         for entry in book.entries(site):
             counted = found.by_rule[entry.rule], found.bytes_by_rule[entry.rule]
@@ -75,7 +75,7 @@ def _of_book(
             yield replace(told, doubt=_doubt(entry), waits=waits, reason=entry.reason, comment=entry.comment)
 
 
-def _not_in_book(
+def _rules_not_in_book(
     book: RuleBook, decisions: Iterable[tuple[str, Decision]], look: _Look
 ) -> Iterator[RuleShown]:
     """The rules that this run refuted or left undecided, and that the book does not have."""

@@ -75,7 +75,7 @@ def _proof_json(proof: Proof) -> dict[str, object]:
 
 
 def _contents_json(contents: Mapping[int, int]) -> list[list[object]]:
-    """Rows of a content, as a hexadecimal hash, and its number of pairs."""
+    """A row for each content: its hash in hexadecimal digits, and its number of pairs."""
     return [[f"{content:016x}", pairs] for content, pairs in contents.items()]
 
 

@@ -90,6 +90,7 @@ def _ended_from_row(row: Mapping[str, Any]) -> Ended:
 
 
 def _decision_row(one: Decision) -> dict[str, Any]:
+    """One decision as JSON has it."""
     return {
         "rule": content_of(one.rule),
         "verdict": str(one.verdict),
@@ -106,6 +107,7 @@ def _decision_row(one: Decision) -> dict[str, Any]:
 
 
 def _decision_from_row(row: Mapping[str, Any]) -> Decision:
+    """The decision in *row*."""
     return Decision(
         rule=rule_from(row["rule"]),
         verdict=Verdict(row["verdict"]),

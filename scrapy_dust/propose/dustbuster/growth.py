@@ -54,7 +54,7 @@ def staircases(bare: Instances, layers: Iterable[Layer], urls: int, limits: tupl
 
 
 def _staircase_steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> list[Numbers]:
-    """The longest suffixes at which the runs with the places *i* and *j* have more URLs than each of *limits* allows."""
+    """For each limit and each pair of places *i* and *j*: the longest suffix that too many URLs share with both."""
     found = [np.full(len(i), np.iinfo(common.dtype).max, dtype=common.dtype) for _ in limits]
     apart = j - i
     for width in range(1, limits[1]):
