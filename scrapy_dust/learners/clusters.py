@@ -11,7 +11,7 @@ from collections.abc import Hashable
 
 from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
-#: Of a page with fewer shingles than a sketch has hashes, equal sketches say little.
+#: Hashes of a whole sketch. Equal sketches of pages with fewer shingles say little.
 _FULL = 4
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scrapy_dust.learners.interface import apply_until_settled
 from scrapy_dust.learners.url_components import Components, components_of, url_of
 
-#: What a context asks of a component: its value, or None for any.
+#: Components that a URL must have, each with its value; None for any value.
 Context = frozenset[tuple[str, str | None]]
 
 

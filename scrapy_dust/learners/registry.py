@@ -45,7 +45,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "dust-alone": lambda: Dust(name="dust-alone"),
 }
 
-#: Those that train a network, for which PyTorch is needed, and minutes: they are asked by name only.
+#: Learners that train a network, which needs PyTorch and minutes: they run only if a user names them.
 NETWORKS: Mapping[str, Callable[[], Learner]] = {
     "seq2seq": Seq2Seq,
     "seq2seq-plus": lambda: Seq2Seq(PLUS, "seq2seq-plus"),

@@ -28,6 +28,8 @@ class Translation:
 
 @dataclass(slots=True)
 class _Hypothesis:
+    """The beginning of a translation, with the logarithm of its probability."""
+
     symbols: Symbols
     log: float
     row: int  #: in the batch that is decoded

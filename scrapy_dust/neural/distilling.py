@@ -15,7 +15,7 @@ from scrapy_dust.propose.edits.rewrite_proposals import rewrites
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 
-#: Of edits read off translations, those that most of them suggest.
+#: Edits that are read off translations at most, those that most translations suggest.
 _MOST = 2000
 
 

@@ -21,7 +21,7 @@ from scrapy_dust.visits.pages import Page, SiteLog, page_behind
 
 #: Words that are shown of a text, and so many of them before the first that differs.
 _WORDS, _BEFORE = 120, 20
-#: Of two equal texts.
+#: Words that are shown of two equal texts.
 _WORDS_OF_BOTH = 50
 
 

@@ -16,7 +16,7 @@ from scrapy_dust.rules.json_rules import rule_json, rule_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.strict_json import Block, Damaged, dump_json, load_json
 
-#: What is read and written. `scrapy dustrules migrate` makes a book of this format of an older one.
+#: The format of rule books that this version reads and writes. `scrapy dustrules migrate` brings older ones to it.
 FORMAT = 3
 
 MEND = "Mend it there, put a good copy in its place, or delete the file to start anew."

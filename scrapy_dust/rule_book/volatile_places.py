@@ -29,7 +29,7 @@ FILE = "volatile.json"
 #: Path templates of each site that are kept, those with most places.
 _TEMPLATES = 500
 _LARGEST = 2**53
-#: What of a template is kept, and units of each part.
+#: The parts of a template that are saved, and the units of each part at most.
 _PARTS_OF_TEMPLATE, _UNITS = ("common", "template", "chrome"), 20_000
 
 

@@ -68,7 +68,7 @@ class DropLast(Operation):
         return f"/{self.name} at the path's end → /"
 
 
-#: What web servers are told to show for a directory, by any of their languages.
+#: Files that web servers show for a directory, whatever language they run.
 _INDEX = re.compile(r"index(?:\.[a-z]{2,5})?|default\.[a-z]{2,5}", re.IGNORECASE | re.ASCII)
 
 

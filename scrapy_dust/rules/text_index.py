@@ -19,7 +19,7 @@ from scrapy_dust.rules.operation import Need
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.url_words import Word
 
-#: What is looked up for a rule: a word, or two in a row.
+#: A word by which a rule is looked up, or two in a row.
 Key = Word | tuple[Word, Word]
 #: A rule: a text without which it changes no URL, and its place.
 Sought = tuple[str, int]
@@ -46,7 +46,7 @@ class TextIndex:
         self._one: dict[str, str] = {}
         self._rules: dict[Rule, Rule] = {}
         self._of_key: dict[Key, tuple[Key, str, tuple[str, ...]]] = {}
-        #: Of a key itself, a text and other texts, one of which a URL must have; None where no rule is looked up by it.
+        #: For a key: the key itself, a text, and other texts, one of which a URL must have; None where no rule has the key.
         self.of_key = self._of_key.get
 
     def shared_literal(self, literal: str) -> str:

@@ -119,7 +119,7 @@ def host_list(value: object) -> tuple[str, ...]:
     return found
 
 
-#: What tells requests for one page apart, beside keys of their meta.
+#: Parts of a request that may tell requests for one page apart, beside keys of their meta.
 _CLASS_PARTS = ("callback", "cb_kwargs", "any_headers", "any_cookies")
 
 

@@ -26,7 +26,7 @@ from scrapy_dust.settings.parsing import PREFIX, parsed_values, setting_name
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-#: What short pages say that show an error, a log-in or a block.
+#: Words on short pages that show an error, a log-in or a block.
 _ERRORS = tuple(
     "400|401|403|404|410|429|500|502|503|504|not found|error|forbidden|denied|unauthorized|unauthorised|captcha|"
     "robot|robots|are you human|just a moment|log in|login|sign in|session expired|timed out|timeout|try again|"

@@ -53,7 +53,7 @@ from scrapy_dust.trials.site_trials import SiteReading, SiteTrials
 from scrapy_dust.trials.taking_over import TakingOver, keeper
 from scrapy_dust.visits.pages import SiteLog, Visit
 
-#: What a user is told with ``DUST_SAME = "items"``.
+#: The sentence for users with ``DUST_SAME = "items"``.
 NOTHING_FETCHED = (
     'DUST_SAME is "items": the log alone decides, since only a crawl shows what a spider takes from a page.'
 )

@@ -18,7 +18,7 @@ from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.sites import is_below, netloc_of, site_of
 from scrapy_dust.visits.pages import Visit
 
-#: Of the hosts that were not asked for.
+#: Hosts passed over that are remembered, where a user asks for one host.
 _OTHERS_KEPT = 1000
 
 

@@ -23,7 +23,7 @@ from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import OnProgress, OnText, Spent
 from scrapy_dust.trials.spider import TrialSpider
 
-#: What a validation crawl must not share with the project's crawls: caches, output, its own canonizing, and
+#: Settings that a validation crawl must not share with the project's crawls: caches, output, its own canonizing, and
 #: limits that speak of another crawl. Identity, delays, robots.txt, proxies and cookies stay as they are.
 TRIAL_SETTINGS = {
     "HTTPCACHE_ENABLED": False,

@@ -20,7 +20,7 @@ from scrapy_dust.trials.ended import Ended
 
 @dataclass(frozen=True, slots=True)
 class SiteResult:
-    """What one run has found of a site."""
+    """The result of mining and trying one site, which a later run may take over."""
 
     figures: Figures
     tallies: Tallies  #: what it shows of edits, for other sites
@@ -69,7 +69,7 @@ def result_from_bytes(content: bytes) -> SiteResult | None:
         return None
 
 
-#: What of the end is written as it is.
+#: Fields of the trials' end that are written as they are.
 _PLAIN = (
     *("site", "remaining", "redundant", "lost_at_most", "silent", "is_cut_short", "is_by_log", "is_settled"),
     *("standing", "given_up"),

@@ -56,7 +56,7 @@ class Taken:
         return [Part(self.figures.site, part, "", None) for part in _PARTS]
 
 
-#: What an earlier run may have kept of a site.
+#: The parts of a site's results that an earlier run may have kept.
 _PARTS = ("rules", "edits", "ended", "rest")
 #: Keeps what later runs need in order to take a site over: see `TakingOver.parts_of`.
 Keep = Callable[[Mined, Ended | None, Rest | None], None]
@@ -114,7 +114,7 @@ class TakingOver:
     _waiting: deque[Taken] = field(default_factory=deque)
 
     def left(self, sites: Iterable[Site]) -> Iterator[Site]:
-        """Those of *sites* that have to be mined; the others are taken over, and wait for their turn in `before`."""
+        """The *sites* that have to be mined; the others are taken over, and wait for their turn in `before`."""
         for site, visits, share in sites:
             self._turns[site] = len(self._turns)
             clock = Laps()

@@ -96,7 +96,7 @@ class Suffixes:
         count = len(tokens)
         #: Per URL: where in `place` its suffixes begin, from the one of no tokens to the whole URL.
         self.first = tokens.offsets[:-1] + np.arange(count)
-        #: Of each, the first URL that has it: with its length, it is known by that.
+        #: For each suffix, the first URL that has it; this URL and the length identify the suffix.
         self.place: Numbers = np.repeat(np.arange(count, dtype=np.int32), tokens.lengths() + 1)
         shared = np.maximum(common, np.append(common[1:], common[:0].dtype.type(0))[:count])
         urls, depth = np.arange(count), 0

@@ -20,7 +20,7 @@ Words = npt.NDArray[np.uint64]
 
 _WIDTH = 8
 _ONES = 2**64 - 1
-#: What is left of eight bytes, of which a token has so many.
+#: Masks that leave of eight bytes the first 0, 1, 2… of them.
 _MASKS = np.array([_ONES >> (64 - 8 * count) if count else 0 for count in range(_WIDTH + 1)], dtype=np.uint64)
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
 _IS_ALNUM = np.array([chr(code).isalnum() and code < 128 for code in range(256)])
