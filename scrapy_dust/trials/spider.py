@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
 
-#: The meta of our requests: not canonized, not cached, not recorded in the crawl log. The page after whose answer it is made
-#: has no link to it, so it names none: some sites redirect by what a request names.
+#: The meta of our requests: not canonized, not cached, not recorded in the crawl log, and without a
+#: referrer, since no page links to these URLs: some sites redirect by the referrer.
 TRIAL_META = {"dust": False, "dont_cache": True, "dust_trial": True, "referrer_policy": "no-referrer"}
 
 
