@@ -172,14 +172,16 @@ def _is_taken_from(request: Request, response: Response) -> bool:
 
 
 def _add(taken: Taken | ItemValues, one: Any, response: Response) -> None:
-    if isinstance(taken, ItemValues):
-        if not isinstance(one, Request):
-            taken.add_item(type(one).__name__, one if type(one) is dict else ItemAdapter(one).asdict())
-    elif isinstance(one, Request):
+    if isinstance(one, Request):
         plain = one.method == "GET" and not one.body
         callback = getattr(one.callback, "__name__", "parse")
-        sent = None if plain else f"{one.method} ".encode() + one.body
-        taken.add_request(callback, one.url, {**_handed_on(one, response), **one.cb_kwargs}, sent)
+        sent = b"" if plain else f"{one.method} ".encode() + one.body
+        if isinstance(taken, ItemValues):
+            taken.add_request(callback, one.url, sent.decode("latin-1"))
+        else:
+            taken.add_request(callback, one.url, {**_handed_on(one, response), **one.cb_kwargs}, sent or None)
+    elif isinstance(taken, ItemValues):
+        taken.add_item(type(one).__name__, one if type(one) is dict else ItemAdapter(one).asdict())
     else:
         taken.add_item(type(one).__name__, ItemAdapter(one).asdict())
 

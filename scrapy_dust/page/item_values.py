@@ -1,5 +1,5 @@
-"""The values of the items that a callback took from a page, as units: for pages that differ only where they change at
-each fetch, such values may say what a spider reads there.
+"""The values of the items that a callback took from a page, and the requests that it made up there, as units: for pages
+that differ only where they change at each fetch, or not at all, these may say what a spider reads there.
 
 A value counts only if it can come from the page. Left out are the values that
 
@@ -10,6 +10,9 @@ A value counts only if it can come from the page. Left out are the values that
 What is left stands on the page (`Kind.TEXT`), or was made of the page in a way that only the spider knows
 (`Kind.DATA`). The order of words does not count. Of a field with ids or a counter there is a unit without a value (`CHANCE`),
 since a few of many ids may look like something else.
+
+A request is made up if the page has no link to its URL: the spider has built the URL, as that of an API, of what it knows of
+the page. Its text is a value that the spider made, and `Kind.LINK` says where it leads.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from functools import cached_property
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.page.own import OwnUrl, decoded
-from scrapy_dust.page.places import Kind, name_of, place_of
+from scrapy_dust.page.own import OwnUrl, decoded, pieces_of
+from scrapy_dust.page.places import Kind, name_of, place_of, url_value
 from scrapy_dust.page.taking import leaves
+from scrapy_dust.page.values import value_of
 
 #: The kind of a value that may be chance. It is not told, only that the field has such values.
 CHANCE = Kind.FIELD
@@ -38,6 +42,8 @@ _SHORTEST, _SHORTEST_MADE, _LETTERS = 8, 3, 3
 _NUMBERS, _GREATER = 8, 0.9
 #: Digits of a number, and of its fraction, that are chance or the clock; characters of a word with digits that is.
 _DIGITS, _FRACTION, _MIXED = 9, 5, 6
+#: Requests that a callback makes up on one page, at most.
+_REQUESTS = 8
 #: Fields of which something is remembered.
 _FIELDS = 2000
 #: The share of a value's words that the page must lack for the value to be made by the spider.
@@ -113,12 +119,25 @@ class ItemValues:
         self._url, self._fields, self._known = url, frozenset(fields), known
         self._text_of, self._brought, self._headers_of = text, frozenset(map(str, brought)), headers
         self._units: dict[int, None] = {}
+        self._requests: list[tuple[str, str, str]] = []
         self.names: dict[int, str] = {}  #: of places
 
     @property
     def units(self) -> list[int]:
         """The units of what was collected, each a place times 2**32 plus 32 bits of a value; none of too many values."""
+        if len(self._requests) <= _REQUESTS:
+            for callback, url, sent in self._requests:
+                if sent or not self._is_linked(url):
+                    self._add_made_up(f"request {callback}", url, sent)
+        self._requests.clear()
         return list(self._units) if len(self._units) <= _VALUES else []
+
+    def add_request(self, callback: str, url: str, sent: str = "") -> None:
+        """Add a request of the callback, for *url*, to be answered by *callback*. *sent*: method and body if it is no plain
+        GET.
+        """
+        if len(self._requests) <= _REQUESTS:
+            self._requests.append((callback, url, sent))
 
     def add_item(self, of_class: str, values: Mapping[str, object]) -> None:
         """Add an item of the class *of_class* with these *values*."""
@@ -137,6 +156,33 @@ class ItemValues:
             words = () if kind is CHANCE else sorted(set(folded.translate(_STOPS).split()))
             value = xxh3_64_intdigest(" ".join(words).encode("utf-8", "surrogatepass"))
             self._units[place << 32 | value & 0xFFFFFFFF] = None
+
+    def _add_made_up(self, field: str, url: str, sent: str) -> None:
+        """Add a request that the callback made up: where it leads, and its text without the parameters of the page's URL."""
+        own, host = self._own.pieces, pieces_of(self._url)[:1]
+        pieces = [piece for piece in pieces_of(url) if "=" not in piece or decoded(piece) not in own]
+        said = "/".join([*(pieces[1:] if pieces[:1] == host else pieces), sent])
+        new = [token for piece in pieces if decoded(piece) not in own for token in _TOKEN.findall(piece)]
+        is_chance = any(
+            _LONG_NUMBER.search(one) or (len(one) >= _MIXED and _MIXED_WORD.search(one)) for one in new
+        )
+        kind = CHANCE if is_chance else Kind.DATA
+        for of_kind, value in (
+            (kind, 0 if is_chance else value_of(said)),
+            (Kind.LINK, url_value(url + sent)),
+        ):
+            place, self.names[place] = self._known.place(of_kind, field)
+            self._units[place << 32 | value] = None
+
+    def _is_linked(self, url: str) -> bool:
+        """Whether the page has the path and the parameters of *url*, as a link would, from the host on or from the folder of the
+        page on.
+        """
+        folder = _from_host(self._url.partition("?")[0].rpartition("/")[0] + "/").casefold()
+        path = _from_host(url).casefold()
+        forms = [path, *([path[len(folder) :]] if path.startswith(folder) else [])]
+        forms = [form for whole in forms for form in {whole, decoded(whole)}]
+        return any(len(form) < 2 or form in self._text or form in self._unescaped for form in forms)
 
     def _kind(self, field: str, said: str, folded: str) -> Kind | None:
         lacked = () if folded in self._text else self._lacked(folded)
@@ -195,8 +241,12 @@ class ItemValues:
         return decoded(self._url).casefold()
 
     @cached_property
+    def _own(self) -> OwnUrl:
+        return OwnUrl(self._url)
+
+    @cached_property
     def _own_parts(self) -> Collection[str]:
-        own = OwnUrl(self._url)
+        own = self._own
         addresses = {one.casefold() for one in own.addresses if one.count("/") > 1 or "?" in one}
         return addresses | set(self._own_url.partition("#")[0].partition("?")[2].split("&")) - {""}
 
@@ -219,9 +269,14 @@ class ItemValues:
     @cached_property
     def _unescaped(self) -> str:
         text = html.unescape(self._text) if "&" in self._text else self._text
-        return (
-            _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold() if "\\u" in text else text
-        )
+        if "\\u" in text:
+            text = _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold()
+        return text.replace("\\/", "/")
+
+
+def _from_host(url: str) -> str:
+    """The part of *url* that comes after its host."""
+    return "/" + url.partition("#")[0].partition("://")[2].partition("/")[2]
 
 
 def plain_values(values: Mapping[str, object]) -> Iterator[object]:

@@ -8,6 +8,9 @@ show that. They add nothing to the evidence for a rule, and take evidence away o
 - where parts of the pages were set aside, a value counts only if it stands on neither page, and was made by the spider;
 - the field is not one that changes in any case: from one fetch of a URL to the next, or between URLs that differ in
   whatever parameter.
+
+The text of a request that the spider made up counts as a value. If the log has the pages to which such requests lead, these
+pages decide.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ _Any = TypeVar("_Any")
 #: URLs whose items are looked through for fields that change, and of which values are kept unpacked.
 _LOOKED_AT, _UNPACKED = 5000, 2000
 
+_NO_ENDS: Mapping[int, int] = {}
 #: Values by field and hash, as one number; whether the spider made each of them.
 _Values = Mapping[int, bool]
 
@@ -77,18 +81,36 @@ class Items:
         found._names = self._names
         return found
 
-    def veto(self, url: str, other: str, *, is_plain: bool = True) -> str | None:
+    def veto(
+        self, url: str, other: str, ends: Mapping[int, int] = _NO_ENDS, *, is_plain: bool = True
+    ) -> str | None:
         """The reason, as a sentence without its end, for which the pages of *url* and *other* are not one although they show
-        the same; None if the items do not say so. *is_plain*: nothing on the pages was set aside because it changes.
+        the same; None if the items do not say so. *ends*: what the log shows at the end of links, by their values.
+        *is_plain*: nothing on the pages was set aside because it changes.
         """
         here, there = self._of.get(url), self._of.get(other)
         if here is None or there is None or here.total == there.total:
             return None
         a, b = self._values(url), self._values(other)
-        only = self._counting(a, b, is_plain), self._counting(b, a, is_plain)
+        alike = self._leading_alike(here, there, ends)
+        only = [
+            [unit for unit in self._counting(one, two, is_plain) if unit >> 32 not in alike]
+            for one, two in ((a, b), (b, a))
+        ]
         if not all(only):
             return None
         return f"the spider took other items: {self._named({unit >> 32 for side in only for unit in side})}"
+
+    def _leading_alike(self, here: PackedUnits, there: PackedUnits, ends: Mapping[int, int]) -> set[int]:
+        """The fields of requests that the spider made up on both pages, and that lead to the same as far as the log has all
+        of it.
+        """
+        of_here, of_there = _leading(here), _leading(there)
+        both = of_here.keys() & of_there.keys()
+        found = {
+            field: [{ends.get(value) for value in of[field]} for of in (of_here, of_there)] for field in both
+        }
+        return {field for field, (a, b) in found.items() if None not in a | b and (a <= b or b <= a)}
 
     def name(self, names: Names) -> None:
         """Take *names* of places, to be used in sentences."""
@@ -144,9 +166,19 @@ def _unpacked(packed: PackedUnits) -> tuple[_Values, Collection[int]]:
         field, kind = place & _PATH, kind_of(place)
         if kind is CHANCE:
             chance.add(field)
-        else:
+        elif kind is not Kind.LINK:
             values[field << 32 | value] = kind is Kind.DATA
     return values, chance
+
+
+def _leading(packed: PackedUnits) -> dict[int, set[int]]:
+    """Where the requests lead that the spider made up, by their field."""
+    found: dict[int, set[int]] = {}
+    units = unpack(packed) if is_sound(packed) else units_of(())
+    for place, value in zip(units.places.tolist(), units.values.tolist(), strict=True):
+        if kind_of(place) is Kind.LINK:
+            found.setdefault(place & _PATH, set()).add(value)
+    return found
 
 
 def _some(every: Sequence[_Any]) -> Sequence[_Any]:

@@ -276,18 +276,21 @@ class LogComparison:
 
     def veto(self, url: str, other: str) -> str | None:
         """The reason for which *url* and *other* are not one page, though they showed the same: the spider took other items."""
-        if self.items.veto(url, other) is None:
+        if self._items_veto(url, other) is None:
             return None
         a, b = self.answer(url), self.answer(other)
         return None if a is None or b is None else self._vetoed(a, b, compare(a, b, self.knowledge))
 
     def _vetoed(self, a: Answer, b: Answer, verdict: Verdict) -> str | None:
-        if verdict.same is Same.DIFFERENT or self.items.veto(a.url, b.url) is None:
+        if verdict.same is Same.DIFFERENT or self._items_veto(a.url, b.url) is None:
             return None
         template = self.knowledge.template
         frame, other = (within(set_of(one.units), template) for one in (a, b))
         is_plain = verdict.same is Same.SAME and Aside.VOLATILE not in verdict.set_aside
-        return self.items.veto(a.url, b.url, is_plain=is_plain and np.array_equal(frame, other))
+        return self._items_veto(a.url, b.url, is_plain=is_plain and np.array_equal(frame, other))
+
+    def _items_veto(self, url: str, other: str, *, is_plain: bool = True) -> str | None:
+        return self.items.veto(url, other, self.knowledge.shown, is_plain=is_plain)
 
     def learn_items(self, labels: Mapping[str, str]) -> None:
         """Learn which fields of items change in any case. *labels*: by URL, equal ones show the same."""

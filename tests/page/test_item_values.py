@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.page.item_values import CHANCE, ItemFields, ItemValues
-from scrapy_dust.page.places import Kind, kind_of
+from scrapy_dust.page.places import Kind, kind_of, url_value
 
 URL = "http://shop.example/p/7?ref=homepage&sid=a1b2c3d4"
 TEXT = (
@@ -168,3 +168,41 @@ def test_only_the_fields_that_a_user_names_count():
 )
 def test_whatever_a_field_holds_is_taken(value):
     kinds({"field": value}, text="some text")
+
+
+def made_up(*urls: str, text: str = "", page: str = URL, sent: str = "") -> set[int]:
+    """Where the requests for *urls* lead that a callback is said to have made up."""
+    values = ItemValues(page, (), ItemFields(), lambda: text)
+    for url in urls:
+        values.add_request("parse_api", url, sent)
+    return {unit & 0xFFFFFFFF for unit in values.units if kind_of(unit >> 32) is Kind.LINK}
+
+
+API = "http://s.example/api/specs/8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<a href="{API}">',
+        '<a href="/api/specs/8">',
+        '<script>{"next": "\\/api\\/specs\\/8"}</script>',
+        '<a href="/api/specs/8&amp;x=1">',
+    ],
+)
+def test_a_request_for_a_link_of_the_page_is_not_made_up(text):
+    assert made_up(API, text=text) == set()
+    assert made_up(API, text="<p>8 specs</p>") == {url_value(API)}
+
+
+def test_a_link_may_be_relative_to_the_folder_of_the_page():
+    page = "http://s.example/api/list"
+    assert made_up("http://s.example/api/specs/8", page=page, text='<a href="specs/8">') == set()
+
+
+def test_a_form_that_is_sent_is_made_up_however_it_reads():
+    assert made_up(API, text=API, sent="POST a=1") == {url_value(API + "POST a=1")}
+
+
+def test_many_requests_are_a_list_and_not_made_up():
+    assert made_up(*(f"http://s.example/api/{number}" for number in range(100, 120))) == set()

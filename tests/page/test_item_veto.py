@@ -139,3 +139,39 @@ def test_a_spider_that_leaves_out_what_it_has_taken_says_nothing():
 def test_a_log_without_items_says_nothing(items):
     assert not items
     assert items.veto(EUR, USD) is None
+
+
+def shells(ends: dict[str, tuple[int, int]]) -> Items:
+    """Shells of a page under several URLs, from each of which the spider makes up a request: its text, and where it leads."""
+    return items_in(
+        [
+            Visit(
+                url,
+                items=pack(
+                    units_of(
+                        [
+                            place_of(MADE, "request api") << 32 | text,
+                            place_of(Kind.LINK, "request api") << 32 | end,
+                        ]
+                    )
+                ),
+            )
+            for url, (text, end) in ends.items()
+        ]
+    )
+
+
+def test_requests_that_the_spider_made_up_tell_shells_apart():
+    items = shells({EUR: (1, 11), USD: (2, 12)})
+    assert items.veto(EUR, USD, is_plain=False) is not None
+    assert items.veto(EUR, USD, {11: 7}) is not None
+
+
+def test_the_pages_at_the_ends_of_such_requests_decide_where_the_log_has_them():
+    items = shells({EUR: (1, 11), USD: (2, 12)})
+    assert items.veto(EUR, USD, {11: 7, 12: 7}) is None
+    assert items.veto(EUR, USD, {11: 7, 12: 8}) is not None
+
+
+def test_requests_of_one_text_say_nothing_though_they_lead_elsewhere():
+    assert shells({EUR: (1, 11), USD: (1, 12)}).veto(EUR, USD) is None
