@@ -1,4 +1,4 @@
-"""Model cards: they tell people who find a model's file which log it learned from, how, and how good it is."""
+"""Writes model cards, which tell people who find a model's file which log it learned from, how, and how good it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The savings of rules on a log: URLs that are not the first of their class, counted for each rule."""
+"""Counts what rules save on a log: of several URLs with one key the first is fetched, and the others are saved."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Remaining:
 
 
 def savings_of(pages: Sequence[Page], canonizer: Canonizer) -> Savings:
-    """The savings of the rules of *canonizer* on *pages*."""
+    """The URLs and bytes of *pages* that the rules of *canonizer* save, in all and for each rule."""
     classes: dict[str, list[Page]] = {}
     for page in pages:
         classes.setdefault(canonizer.canonize(page.url), []).append(page)

@@ -198,7 +198,7 @@ class SiteRules:
         return form, place, times
 
     def touching(self, url: str) -> frozenset[Rule]:
-        """The rules that change something while *url* is turned into its key, also where that comes to no end."""
+        """The rules that change something on the way of *url* to its key, also where the way has no end."""
         steps: list[Step] = []
         self.settle(url, steps=steps)
         return frozenset(rule for rule, _, _ in steps)

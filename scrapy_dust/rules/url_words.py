@@ -1,4 +1,4 @@
-"""The words of a text, by which rules are looked up."""
+"""Splits a text into its words, by which rules are looked up."""
 
 from __future__ import annotations
 

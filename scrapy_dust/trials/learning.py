@@ -97,7 +97,7 @@ def mine(
             _report_taken_over(taking, mined.site, saver, keeping, reporter)
             if keeping is not None:
                 keeping.add(parts_of(mined))
-            yield finished(mined, settings, reporter, names, saver, state=state if keep else None)
+            yield finish_mining(mined, settings, reporter, names, saver, state=state if keep else None)
         _report_taken_over(taking, None, saver, keeping, reporter)
 
 
@@ -124,7 +124,7 @@ def check_packages(settings: DustSettings) -> None:
         require_torch()
 
 
-def finished(
+def finish_mining(
     mined: Mined,
     settings: DustSettings,
     reporter: Reporter,

@@ -15,7 +15,7 @@ from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.findings_saver import FindingsSaver
-from scrapy_dust.trials.learning import check_packages, finished
+from scrapy_dust.trials.learning import check_packages, finish_mining
 from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, unreadable_in_words
 
 
@@ -44,7 +44,7 @@ def read_and_mine(
     kept = state if keep else None
     with FindingsSaver(kept) as saver:
         mined = [
-            finished(one, settings, reporter, found.seen.names, saver, state=kept) for one in found.mined
+            finish_mining(one, settings, reporter, found.seen.names, saver, state=kept) for one in found.mined
         ]
     seen = found.seen
     read = Read(

@@ -127,7 +127,7 @@ class SiteSurvey:
             self._conclude()
 
     def _compare(self, page: Fetched, known: Known | None) -> None:
-        """Learn which units of the log's page *page* still has, or note that the page has changed."""
+        """Learn which parts of the page that the log has *page* still shows, or note that the page has changed."""
         if known is None or not known.says_something:
             return
         if self._judge.is_known_page(page, known):

@@ -114,7 +114,7 @@ class _Sides:
             yield _Stripped(rule, np.full_like(rule, taken), _count_up(count) + (taken == 0))
 
     def keys(self, sides: _Stripped) -> Hashes:
-        """Numbers that are equal for the same two sides on one site, whichever is the first."""
+        """For each rule, a number that is equal for equal pairs of sides on one site, in either order."""
         before, after = self._before[sides.rule] + sides.left, self._after[sides.rule] + sides.right
         alpha, beta = (self._hashes.hashes_of(2 * sides.rule + side, before, after) for side in (0, 1))
         return alpha + beta + self._salt[sides.rule]

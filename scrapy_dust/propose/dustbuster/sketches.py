@@ -70,7 +70,7 @@ class Likeness:
         return likely
 
     def reordered(self, order: Indices) -> Likeness:
-        """The same likeness for the pages in another *order*."""
+        """The same test for the pages in another *order*."""
         return replace(
             self,
             sketches=self.sketches[order],
@@ -80,7 +80,7 @@ class Likeness:
 
 
 def joined_likeness(sites: Sequence[Likeness]) -> Likeness:
-    """The likeness of the pages of several sites, one site after the other. Both pages of a pair must be of one site."""
+    """One such test for the pages of several *sites*, site after site. Both pages of a pair must be of one site."""
     if len(sites) == 1:
         return sites[0]
     kinds = {one.similar for one in sites}
@@ -118,7 +118,9 @@ def _as_small_numbers(values: Sequence[int]) -> Indices:
 
 
 def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Likeness:
-    """The likeness of *pages*. *matches*: how many parts of two sketches must be equal."""
+    """A test that says which two of *pages* are likely to be similar, by sketches or sizes. *matches*: hashes of two
+    sketches that must be equal.
+    """
     if similar is Similar.AUTO:
         similar = Similar.SKETCH if any(page.sketch for page in pages) else Similar.SIZE
     lengths = np.array([len(page.sketch or ()) for page in pages], dtype=np.int64)
