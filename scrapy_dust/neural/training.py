@@ -31,7 +31,7 @@ def train(
     params: NetworkParams,
     state: State | None = None,
 ) -> Iterator[State]:
-    """The state after each epoch, starting from *state*. There must be a pair."""
+    """Train a network on *pairs*, starting from *state*; gives the state after each epoch. There must be a pair."""
     device = best_device()
     network = new_network(vocabulary, params, device)
     optimizer = _new_optimizer(network, params)

@@ -138,7 +138,7 @@ class _Detection:
         return self._without_unlikely(one_table(bare)), self._without_unlikely(one_table(beside))
 
     def _prefix_layers(self) -> Iterator[Layer]:
-        """The layers of shared prefixes, kept for the second time if they are few enough."""
+        """The layers of shared prefixes. They are gone through twice, and held in between if they are small enough."""
         if self._held:
             yield from self._held
             return
@@ -194,7 +194,7 @@ class _Detection:
         return self._split_collisions(instances, np.concatenate(([0], np.cumsum(sizes))))
 
     def _split_collisions(self, instances: Instances, edges: Array) -> tuple[Instances, Array]:
-        """*instances* in new groups by their tokens, since groups by hash may hold different substrings."""
+        """*instances* grouped by their tokens, where groups by hash, which begin at *edges*, hold different substrings."""
         rule = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         if not len(rule):
             return instances, rule

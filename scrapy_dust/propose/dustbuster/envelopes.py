@@ -58,7 +58,9 @@ def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
 
 
 def cut_places(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
-    """The places at which to cut the sorted *prefix*, where it changes, into parts of about *together* of *count* each."""
+    """Cuts the sorted *prefix* only where it changes: begin and end of parts whose *count* adds up to about
+    *together* each.
+    """
     made = np.cumsum(count)
     starts = edges_of(prefix)
     begin = 0
