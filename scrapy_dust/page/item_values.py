@@ -3,13 +3,16 @@ that differ only where they change at each fetch, or not at all, these may say w
 
 A value counts only if it can come from the page. Left out are the values that
 
-- repeat the page's URL, or a part of it, or are a URL, or hold markup;
+- repeat the page's URL, or several parts of it, or are a URL, or hold markup;
 - the request handed on (`meta`, `cb_kwargs`, headers), or the answer's headers say;
 - read like the clock, a random id or a counter.
 
 What is left stands on the page (`Kind.TEXT`), or was made of the page in a way that only the spider knows
 (`Kind.DATA`). The order of words does not count. Of a field with ids or a counter there is a unit without a value (`CHANCE`),
 since a few of many ids may look like something else.
+
+A value that is one segment or one parameter's value of the page's URL is one that the spider took there: the category in
+`/women/item/7`. So it counts, unless it reads like an id.
 
 A request is made up if the page has no link to its URL: the spider has built the URL, as that of an API, of what it knows of
 the page. Its text is a value that the spider made, and `Kind.LINK` says where it leads.
@@ -54,6 +57,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 _LONG_WORD = re.compile(rf"[^\W\d_]{{{_LETTERS}}}")
 _NUMBER = re.compile(r"\d{1,4}")
 _TOKEN = re.compile(r"[^\W_]+")
+_LONG_TOKEN = re.compile(r"[^\W_]{24,}")
 #: Letters beside digits, or small and capital letters in turn.
 _MIXED_WORD = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]+[a-z]+[A-Z]")
 _FLOAT = re.compile(r"-?\d+\.?\d*")
@@ -147,10 +151,17 @@ class ItemValues:
                 self._add(f"{of_class} {field}", str(value).strip())
 
     def _add(self, field: str, said: str) -> None:
-        if not 2 < len(said) <= _LONGEST:
-            return
         folded = said.casefold()
-        kind = None if self._is_elsewhere(said, folded) else self._kind(field, said, folded)
+        is_of_url = folded in self._own_values
+        if not (is_of_url or 2 < len(said) <= _LONGEST):
+            return
+        kind = (
+            Kind.DATA
+            if is_of_url
+            else None
+            if self._is_elsewhere(said, folded)
+            else self._kind(field, said, folded)
+        )
         if kind is not None:
             place, self.names[place] = self._known.place(kind, field)
             words = () if kind is CHANCE else sorted(set(folded.translate(_STOPS).split()))
@@ -162,10 +173,7 @@ class ItemValues:
         own, host = self._own.pieces, pieces_of(self._url)[:1]
         pieces = [piece for piece in pieces_of(url) if "=" not in piece or decoded(piece) not in own]
         said = "/".join([*(pieces[1:] if pieces[:1] == host else pieces), sent])
-        new = [token for piece in pieces if decoded(piece) not in own for token in _TOKEN.findall(piece)]
-        is_chance = any(
-            _LONG_NUMBER.search(one) or (len(one) >= _MIXED and _MIXED_WORD.search(one)) for one in new
-        )
+        is_chance = any(_is_id(piece) for piece in pieces if decoded(piece) not in own)
         kind = CHANCE if is_chance else Kind.DATA
         for of_kind, value in (
             (kind, 0 if is_chance else value_of(said)),
@@ -207,9 +215,7 @@ class ItemValues:
         """Whether *said*, which does not stand on the page, may be the clock, an id made by chance, or a counter; None if
         too few numbers came to tell. *new*: its words that are no constants.
         """
-        if _LONG_NUMBER.search(said) or any(
-            len(token) >= _MIXED and _MIXED_WORD.search(token) for token in _TOKEN.findall(said)
-        ):
+        if _is_id(said):
             return True
         if all(map(str.isdecimal, new)):
             return self._known.is_counter(field, float(said if _FLOAT.fullmatch(said) else new[0]))
@@ -245,6 +251,12 @@ class ItemValues:
         return OwnUrl(self._url)
 
     @cached_property
+    def _own_values(self) -> Collection[str]:
+        """The segments and the values of parameters of the page's URL that are no ids."""
+        pieces = (decoded(piece).casefold().rpartition("=")[2] for piece in pieces_of(self._url)[1:])
+        return {piece for piece in pieces if piece and not _is_id(piece)}
+
+    @cached_property
     def _own_parts(self) -> Collection[str]:
         own = self._own
         addresses = {one.casefold() for one in own.addresses if one.count("/") > 1 or "?" in one}
@@ -255,16 +267,20 @@ class ItemValues:
         return frozenset(self._headers_of())
 
     def _is_on_page(self, word: str) -> bool:
-        if word in self._text:
-            return True
-        if word.isdecimal() and len(word) < _DIGITS:
-            grouped = f"{int(word):,}"
-            return any(grouped.replace(",", sign) in self._text for sign in _BETWEEN)
-        return word in self._unescaped
+        if not word.isdecimal():
+            return word in self._text or word in self._unescaped
+        grouped = f"{int(word):,}" if len(word) < _DIGITS else word
+        forms = {word, *(grouped.replace(",", sign) for sign in _BETWEEN)}
+        return any(form in self._without_ciphers for form in forms)
 
     @cached_property
     def _text(self) -> str:
         return self._text_of().casefold()
+
+    @cached_property
+    def _without_ciphers(self) -> str:
+        """The page's text without long words of digits and letters, in which any number stands by chance."""
+        return _LONG_TOKEN.sub(lambda found: " " if _is_id(found[0]) else found[0], self._unescaped)
 
     @cached_property
     def _unescaped(self) -> str:
@@ -272,6 +288,13 @@ class ItemValues:
         if "\\u" in text:
             text = _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold()
         return text.replace("\\/", "/")
+
+
+def _is_id(said: str) -> bool:
+    """Whether *said* holds a number that is too long to count something, or a word of mixed digits and letters."""
+    return bool(_LONG_NUMBER.search(said)) or any(
+        len(token) >= _MIXED and _MIXED_WORD.search(token) for token in _TOKEN.findall(said)
+    )
 
 
 def _from_host(url: str) -> str:

@@ -66,11 +66,13 @@ class Items:
         on_one = on_both = 0
         for url, other in pairs:
             a, b = self._values(url), self._values(other)
-            only = a.keys() - b.keys(), b.keys() - a.keys()
+            fields = {unit >> 32 for unit in a} & {unit >> 32 for unit in b}
+            only = [a.keys() - b.keys(), b.keys() - a.keys()]
+            if a and b:  # A field that only one page has may be one that the spider took in a later crawl.
+                only = [{unit for unit in side if unit >> 32 in fields} for side in only]
             on_both += all(only)
             on_one += any(only) and not all(only)
             differ = {unit >> 32 for side in only for unit in side}
-            fields = {unit >> 32 for unit in a} & {unit >> 32 for unit in b}
             same.update(fields - differ)
             kind = _difference(url, other)
             kinds.update((field, kind) for field in fields & differ)

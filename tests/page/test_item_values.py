@@ -51,7 +51,6 @@ def chance(seed: int = 1) -> Any:
         "//cdn.example/x.png",
         "http://elsewhere.example/x",
         "seen at ref=homepage",
-        "homepage",
         "a1b2c3d4",
         "<b>Green tea</b>",
     ],
@@ -96,7 +95,7 @@ def test_a_counter_says_nothing(words):
         assert {kind_of(unit >> 32) for unit in values.units} <= {CHANCE}
 
 
-@pytest.mark.parametrize("value", [True, None, b"bytes", object(), "", "ab", 7])
+@pytest.mark.parametrize("value", [True, None, b"bytes", object(), "", "ab", 5])
 def test_flags_and_short_values_say_nothing(value):
     assert kinds({"field": value}) == []
 
@@ -168,6 +167,18 @@ def test_only_the_fields_that_a_user_names_count():
 )
 def test_whatever_a_field_holds_is_taken(value):
     kinds({"field": value}, text="some text")
+
+
+def test_one_segment_or_value_of_the_pages_url_is_what_the_spider_took_there():
+    assert kinds({"field": "homepage"}) == [Kind.DATA]
+    assert kinds({"field": 7}, text="") == [Kind.DATA]
+    assert kinds({"field": "a1b2c3d4"}) == []
+
+
+def test_a_number_does_not_stand_on_a_page_that_has_it_in_a_cipher_alone():
+    cipher = "0f12ab34cd56ef" * 20
+    assert kinds({"field": "12.34"}, text=f"<p>{cipher}</p>") == [Kind.DATA]
+    assert kinds({"field": "12.34"}, text=f"<p>{cipher}</p><b>12.34</b>") == []
 
 
 def made_up(*urls: str, text: str = "", page: str = URL, sent: str = "") -> set[int]:

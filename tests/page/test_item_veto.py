@@ -175,3 +175,15 @@ def test_the_pages_at_the_ends_of_such_requests_decide_where_the_log_has_them():
 
 def test_requests_of_one_text_say_nothing_though_they_lead_elsewhere():
     assert shells({EUR: (1, 11), USD: (1, 12)}).veto(EUR, USD) is None
+
+
+def test_a_field_that_the_spider_took_only_later_silences_no_other():
+    """Most aliases were suppressed when the spider took the price; canaries have it, as their keepers have."""
+    kept = [visit(PAGE.format(n, "cur=eur"), (SHOWN, "title", n), (MADE, "price", n)) for n in range(30)]
+    others = [
+        visit(PAGE.format(n, "cur=usd"), (SHOWN, "title", n), *([(MADE, "price", 100 + n)] if n < 4 else []))
+        for n in range(30)
+    ]
+    items = items_in([*kept, *others])
+    learned = items.learned((PAGE.format(n, "cur=eur"), PAGE.format(n, "cur=usd")) for n in range(30))
+    assert learned.veto(EUR, USD) is not None
