@@ -19,6 +19,7 @@ from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_log, trial_params
+from scrapy_dust.engines.side_by_side import look_seldom_for_garbage
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -132,6 +133,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=1000)
     parser.add_argument("--lists", default=",".join(LISTS))
     options = parser.parse_args()
+    look_seldom_for_garbage()  # as the command does
     head = (
         "site",
         "pages",

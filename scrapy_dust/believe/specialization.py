@@ -15,7 +15,7 @@ from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Pair
 from scrapy_dust.propose.edits.classes import Effect, Merge
-from scrapy_dust.propose.edits.narrowing import leaves
+from scrapy_dust.propose.edits.narrowing import Truths, leaves
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.outcomes import Outcome
 
@@ -49,7 +49,7 @@ class Specialization:
         if not effect.good:
             return []
         found: list[Candidate] = []
-        for leaf in sorted(leaves(effect, {}), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
+        for leaf in sorted(leaves(effect, Truths()), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
             narrower = widest.under_guard(leaf.guard)
             if narrower not in self._proposed and len(found) < _GUARDS:
                 self._proposed.add(narrower)

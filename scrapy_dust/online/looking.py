@@ -18,7 +18,7 @@ from scrapy_dust.engines.local import evidence_of, likely_parameters, mine_log, 
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
 from scrapy_dust.propose.edits.classes import classes_of
 from scrapy_dust.propose.edits.edit_detection import as_rule
-from scrapy_dust.propose.edits.edit_proposals import declared_edits, proposals
+from scrapy_dust.propose.edits.edit_proposals import Proposer, declared_edits
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -77,7 +77,7 @@ def probable(log: SiteLog, rules: Sequence[Rule] = ()) -> list[Rule]:
     """Edits that several contents suggest beside *rules*, and that hold far oftener than they fail, most contents first."""
     classes = classes_of(texts_of(log), rules)
     suggested = sorted(
-        proposals(classes.known_twice(), len(classes) + 1), key=lambda one: -(one.contents or 2)
+        Proposer(len(classes) + 1).proposals(classes.known_twice()), key=lambda one: -(one.contents or 2)
     )
     effects = [(one.edit, classes.effect(one.edit)) for one in suggested[:_WEIGHED]]
     held = [(edit, seen.contents) for edit, seen in effects if 1 < seen.contents >= _OFTENER * len(seen.bad)]

@@ -149,5 +149,5 @@ def required_texts(condition: Condition) -> tuple[str, ...]:
     elif name[-1] == ":":
         texts = (name[1:-1],)
     else:
-        texts = (name[1:], value)
+        texts = (f"{name[1:]}={value}" if value else name[1:],)
     return tuple(filter(None, texts))

@@ -10,6 +10,7 @@ An operation either removes a text, or puts one fixed text in the place of many,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -57,8 +58,19 @@ class Operation:
         """The changed URL; the very same object where nothing changes."""
         raise NotImplementedError
 
+    @property
+    def is_of_query(self) -> bool:
+        """Whether the operation changes nothing but parameters, so that `in_query` does all of the operation to a plain URL."""
+        return False
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        """The *parameters* of a plain URL's query, as they are written, after the operation."""
+        raise NotImplementedError
+
     def in_text(self, url: str) -> str:
         """The operation applied to the text *url*; the very same *url* where nothing changes."""
+        if self.is_of_query and is_plain(url):
+            return in_plain_query(url, (self,))
         parts = parts_of(url)
         changed = self.apply(parts)
         return url if changed is parts else changed.url
@@ -136,6 +148,24 @@ class Operation:
             raise ValueError(
                 f"{self.do!r} must change something, both sides are {json_value(getattr(self, given))!r}"
             )
+
+
+def is_plain(url: str) -> bool:
+    """Whether only the query of *url* has parameters, and what stands between two ``&`` is one: there is nothing to take apart."""
+    return ";" not in url and "#" not in url
+
+
+def in_plain_query(url: str, operations: Iterable[Operation]) -> str:
+    """*url*, a plain one, after *operations* on its query, one after the other; the very same *url* where nothing changes."""
+    before, mark, query = url.partition("?")
+    if not mark:
+        return url
+    parameters = written = query.split("&")
+    for one in operations:
+        parameters = one.in_query(parameters)
+    if parameters == written:
+        return url
+    return f"{before}?{'&'.join(parameters)}" if parameters else before
 
 
 def json_value(value: object) -> object:

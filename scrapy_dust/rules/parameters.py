@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
@@ -30,8 +29,8 @@ class _OfParameter(Operation):
 
     @property
     def needle(self) -> str:
-        """The parameter's name, which a URL must contain to be changed."""
-        return self.name
+        """The parameter's name, and the value that the parameter must have, as they stand together in a URL."""
+        return f"{self.name}={self.required_value or ''}"
 
     @property
     def parameter(self) -> str:
@@ -42,6 +41,47 @@ class _OfParameter(Operation):
     def detail(self) -> str:
         """The parameter's name, which tells this operation from others of its family."""
         return self.name
+
+
+class _ChangesValue(_OfParameter):
+    """An operation that puts another value in the place of the parameter's value, and leaves a parameter without a ``=`` alone."""
+
+    __slots__ = ()
+
+    @property
+    def put_in(self) -> str:
+        """The text that is put in, if it is one text whatever the value was; else an empty text."""
+        return ""
+
+    def changed(self, value: str) -> str:
+        """The new value in the place of *value*."""
+        raise NotImplementedError
+
+    def apply(self, url: Parts) -> Parts:
+        name, changed = self.name, self.changed
+        if len(self.put_in) > LONGEST_VALUE and len(url.values(name)) > 1:
+            return url
+        if url.query:
+            query = tuple(
+                [
+                    one.with_value(changed(one[1])) if one[0] == name and one[1] is not None else one
+                    for one in url.query
+                ]
+            )
+            if query != url.query:
+                url = url.with_query(query)
+        if not url.has_parameters_in_path:
+            return url
+        return url.with_path_parameters(lambda key, value: changed(value) if key == name else value)
+
+    @property
+    def is_of_query(self) -> bool:
+        return "=" not in self.name and len(self.put_in) <= LONGEST_VALUE
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        written, changed = f"{self.name}=", self.changed
+        start = len(written)
+        return [written + changed(one[start:]) if one.startswith(written) else one for one in parameters]
 
 
 class _OfItsValue(_OfParameter):
@@ -96,23 +136,22 @@ class DropParameter(_OfItsValue):
             lambda key, found: None if key == name and value in (None, found) else found
         )
 
-    def in_text(self, url: str) -> str:
-        """The text *url* without the parameter; the very same *url* where it has none."""
-        if self.value is not None or ";" in url or "#" in url:
-            return Operation.in_text(self, url)
-        # Only the query matters, and what stands between two & is one parameter: there is nothing to take apart.
-        before, _, query = url.partition("?")
-        name, written = self.name, f"{self.name}="
-        parameters = query.split("&")
-        kept = [one for one in parameters if not one.startswith(written) and one != name]
-        if len(kept) == len(parameters):
-            return url
-        return f"{before}?{'&'.join(kept)}" if kept else before
+    @property
+    def is_of_query(self) -> bool:
+        return "=" not in self.name
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        name, written = self.name, f"{self.name}={self.value or ''}"
+        if self.value is None:
+            return [one for one in parameters if not one.startswith(written) and one != name]
+        if self.value:
+            return [one for one in parameters if one != written]
+        return [one for one in parameters if one not in (name, written)]
 
     @property
-    def needs(self) -> tuple[Need, ...]:
-        """The parameter's name and, where one value alone is left out, the value."""
-        return _needed_texts(self.name, self.value or "")
+    def needle(self) -> str:
+        """The parameter's name and, where one value alone is left out, the value. A parameter may stand without a ``=``."""
+        return f"{self.name}={self.value}" if self.value else self.name
 
     @property
     def slot(self) -> str | None:
@@ -140,11 +179,6 @@ class DropParameter(_OfItsValue):
         return f"{self.name}={ANY if self.value is None else self.value} → (left out)"
 
 
-def _needed_texts(*texts: str) -> tuple[Need, ...]:
-    """Texts that a URL must contain to be changed, each with its words; empty texts are left out."""
-    return tuple((text, words_of(text)) for text in texts if text)
-
-
 def _check_parameter_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValueError(f"'name' must be a parameter's name, got {name!r}")
@@ -152,7 +186,7 @@ def _check_parameter_name(name: str) -> None:
 
 @operation
 @dataclass(frozen=True, slots=True)
-class SetParameter(_OfItsValue):
+class SetParameter(_ChangesValue, _OfItsValue):
     """A parameter gets one value, whatever it had (thesis §5.3)."""
 
     name: str
@@ -165,14 +199,11 @@ class SetParameter(_OfItsValue):
       : withValues(url, one.name, () => one.value))"""
 
     @property
-    def needle(self) -> str:
-        """The parameter's name with its ``=``, which a URL must contain to be changed."""
-        return f"{self.name}="
+    def put_in(self) -> str:
+        return self.value
 
-    def apply(self, url: Parts) -> Parts:
-        if len(self.value) > LONGEST_VALUE and len(url.values(self.name)) > 1:
-            return url
-        return _with_values(url, self.name, lambda value: self.value)
+    def changed(self, value: str) -> str:
+        return self.value
 
     @property
     def leads_to_urls(self) -> bool:
@@ -191,7 +222,7 @@ class SetParameter(_OfItsValue):
 
 @operation
 @dataclass(frozen=True, slots=True)
-class AnyValue(_OfItsValue):
+class AnyValue(_ChangesValue, _OfItsValue):
     """A parameter must be there, but its value does not matter."""
 
     name: str
@@ -201,8 +232,8 @@ class AnyValue(_OfItsValue):
     leads_to_urls = False
     script = "(one, url) => withValues(url, one.name, () => ANY)"
 
-    def apply(self, url: Parts) -> Parts:
-        return _with_values(url, self.name, lambda value: ANY)
+    def changed(self, value: str) -> str:
+        return ANY
 
     def __str__(self) -> str:
         return f"{self.name}={ANY} → {self.name}=(any)"
@@ -210,7 +241,7 @@ class AnyValue(_OfItsValue):
 
 @operation
 @dataclass(frozen=True, slots=True)
-class MapValue(_OfParameter):
+class MapValue(_ChangesValue):
     """A parameter gets another value, where it has this one."""
 
     name: str
@@ -223,15 +254,12 @@ class MapValue(_OfParameter):
     script = """(one, url) => (one.other.length > LONGEST_VALUE && valuesOf(url, one.name).length > 1 ? url
       : withValues(url, one.name, (value) => (value === one.value ? one.other : value)))"""
 
-    def apply(self, url: Parts) -> Parts:
-        if len(self.other) > LONGEST_VALUE and len(url.values(self.name)) > 1:
-            return url
-        return _with_values(url, self.name, lambda value: self.other if value == self.value else value)
-
     @property
-    def needs(self) -> tuple[Need, ...]:
-        """The parameter's name and the value that is replaced, both of which a URL must contain to be changed."""
-        return _needed_texts(self.name, self.value)
+    def put_in(self) -> str:
+        return self.other
+
+    def changed(self, value: str) -> str:
+        return self.other if value == self.value else value
 
     @property
     def leads_to_urls(self) -> bool:
@@ -257,7 +285,7 @@ class MapValue(_OfParameter):
 
 @operation
 @dataclass(frozen=True, slots=True)
-class CutValue(_OfItsValue):
+class CutValue(_ChangesValue, _OfItsValue):
     """A parameter's value ends before a delimiter."""
 
     name: str
@@ -268,8 +296,8 @@ class CutValue(_OfItsValue):
     leads_to_urls = True
     script = "(one, url) => withValues(url, one.name, (value) => value.split(one.delimiter)[0])"
 
-    def apply(self, url: Parts) -> Parts:
-        return _with_values(url, self.name, lambda value: value.partition(self.delimiter)[0])
+    def changed(self, value: str) -> str:
+        return value.partition(self.delimiter)[0]
 
     def __str__(self) -> str:
         return f"{self.name}=…{self.delimiter}{ANY} → {self.name}=…"
@@ -277,7 +305,7 @@ class CutValue(_OfItsValue):
 
 @operation
 @dataclass(frozen=True, slots=True)
-class ShortenValue(_OfParameter):
+class ShortenValue(_ChangesValue):
     """A parameter's value that is a hexadecimal id is cut to its first characters."""
 
     name: str
@@ -287,8 +315,8 @@ class ShortenValue(_OfParameter):
     family = "cut id"
     script = """(one, url) => withValues(url, one.name, (value) => (isId(value) ? value.slice(0, one.length) : value))"""
 
-    def apply(self, url: Parts) -> Parts:
-        return _with_values(url, self.name, lambda value: shortened(value, self.length))
+    def changed(self, value: str) -> str:
+        return shortened(value, self.length)
 
     def check_fields(self) -> None:
         _check_parameter_name(self.name)
@@ -308,6 +336,7 @@ class DropNumbered(Operation):
     do = "drop numbered"
     rank = 10
     family = "parameter"
+    is_of_query = True
     slot = ""
     may_be_empty = frozenset(("before", "after"))
     script = """(one, url) => {
@@ -355,6 +384,9 @@ class DropNumbered(Operation):
             return url
         return url.with_path_parameters(lambda key, found: None if self._has_number(key) else found)
 
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return [one for one in parameters if not self._has_number(one.partition("=")[0])]
+
     def value_in_slot(self, url: Parts) -> str:
         """The values of all parameters that are left out, which do not matter."""
         return "&".join(value or "" for name, value in url.parameters if self._has_number(name))
@@ -371,17 +403,3 @@ class DropNumbered(Operation):
 
     def __str__(self) -> str:
         return f"{self.detail}={ANY} → (left out)"
-
-
-def _with_values(url: Parts, name: str, change: Callable[[str], str]) -> Parts:
-    """*url* with each value of the parameter *name* changed by *change*."""
-    if url.query:
-        query = [
-            one._replace(value=change(one[1])) if one[0] == name and one[1] is not None else one
-            for one in url.query
-        ]
-        if any(new[1] != old[1] for new, old in zip(query, url.query, strict=True)):
-            url = url.with_query(query)
-    if not url.has_parameters_in_path:
-        return url
-    return url.with_path_parameters(lambda key, value: change(value) if key == name else value)

@@ -17,12 +17,16 @@ class DropQuery(Operation):
     do = "drop query"
     rank = 10
     family = "query"
+    is_of_query = True
     needle = "?"
     slot = ""
     script = "(one, url) => (url.query === null ? url : { ...url, query: null })"
 
     def apply(self, url: Parts) -> Parts:
         return url if url.query is None else url._replace(query=None)
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return []
 
     def value_in_slot(self, url: Parts) -> str:
         """The whole query, which does not matter."""
@@ -46,6 +50,7 @@ class KeepParameters(Operation):
     do = "keep parameters"
     rank = 10
     family = "keep only"
+    is_of_query = True
     needle = "?"
     slot = ""
     may_be_empty = frozenset(("names",))
@@ -56,6 +61,9 @@ class KeepParameters(Operation):
             return url
         kept = [one for one in url.query if one.name in self.names]
         return url if len(kept) == len(url.query) else url.with_query(kept)
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return [one for one in parameters if one.partition("=")[0] in self.names]
 
     def value_in_slot(self, url: Parts) -> str:
         """The whole query, of which some parameters do not matter."""
@@ -73,6 +81,7 @@ class DropRepeated(Operation):
     do = "drop repeated"
     rank = 11
     family = "repeated parameter"
+    is_of_query = True
     needle = "?"
     script = """(one, url) => {
       if (!url.query || url.query.length < 2) return url;
@@ -87,6 +96,9 @@ class DropRepeated(Operation):
             return url
         return url.with_query(dict.fromkeys(kept[one[:2]] for one in url.query))
 
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return list(dict.fromkeys(parameters))
+
     def __str__(self) -> str:
         return "parameters that repeat → once"
 
@@ -99,6 +111,7 @@ class DropEmpty(Operation):
     do = "drop empty"
     rank = 10
     family = "empty parameters"
+    is_of_query = True
     needle = "?"
     script = "(one, url) => keeping(url, ([, value]) => Boolean(value))"
 
@@ -107,6 +120,9 @@ class DropEmpty(Operation):
             return url
         kept = [one for one in url.query if one.value]
         return url if len(kept) == len(url.query) else url.with_query(kept)
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return [one for one in parameters if one.partition("=")[2]]
 
     def __str__(self) -> str:
         return "parameters without a value → (left out)"
@@ -121,6 +137,7 @@ class SortParameters(Operation):
     do = "sort parameters"
     rank = 12
     family = "order"
+    is_of_query = True
     needle = "?"
     is_universal = True
     script = """(one, url) => {
@@ -140,6 +157,13 @@ class SortParameters(Operation):
         if all(self._sort_key(one) <= self._sort_key(next_one) for one, next_one in pairwise(url.query)):
             return url
         return url.with_query(sorted(url.query, key=self._sort_key))
+
+    def in_query(self, parameters: list[str]) -> list[str]:
+        return sorted(parameters, key=self._key_as_written)
+
+    def _key_as_written(self, one: str) -> tuple[str, str]:
+        name, _, value = one.partition("=")
+        return name, value if self.values else ""
 
     def __str__(self) -> str:
         return "parameters → sorted" + (" with their values" if self.values else "")

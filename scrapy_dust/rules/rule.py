@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 
 from scrapy_dust.rules.guards import Condition, Guard, guard_in_words, holds, required_texts, without_implied
-from scrapy_dust.rules.operation import Need, Operation
+from scrapy_dust.rules.operation import Need, Operation, in_plain_query, is_plain
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.substitution import Substitute, pair_refines
 from scrapy_dust.rules.url_words import words_of
@@ -36,11 +36,16 @@ class Rule:
 
     def apply(self, url: str) -> str:
         """The text *url* changed by the rule; the very same *url* where nothing changes."""
-        if not self.may_change(url):
-            return url
+        return self.apply_to_parts(url, None) if self.may_change(url) else url
+
+    def apply_to_parts(self, url: str, parts: Parts | None) -> str:
+        """`apply` for a *url* that contains the texts which the rule needs. *parts*: those of *url*, if they are known."""
         if self.only_operation is not None:
             return self.only_operation.in_text(url)
-        parts = parts_of(url)
+        if self._is_of_query and is_plain(url):
+            made = in_plain_query(url, self.operations)
+            return made if made is not url and holds(self.guard, parts or parts_of(url)) else url
+        parts = parts or parts_of(url)
         changed = self.change(parts)
         return url if changed is parts else changed.url
 
@@ -54,19 +59,27 @@ class Rule:
                 return url
         return changed
 
-    # --- where it may do something
-
     @cached_property
-    def needles(self) -> tuple[str, ...]:
-        """Texts of which a URL must contain at least one to be changed; an empty text is in every URL."""
-        return tuple(operation.needle for operation in self.operations)
+    def _is_of_query(self) -> bool:
+        """Whether all operations change nothing but parameters."""
+        return all(operation.is_of_query for operation in self.operations)
+
+    # --- where it may do something
 
     def may_change(self, text: str) -> bool:
         """Whether *text* contains the texts without which the rule changes nothing."""
-        needles = self.needles
-        if len(needles) == 1:
-            return needles[0] in text
-        return any(needle in text for needle in needles)
+        for texts in self._texts:
+            for one in texts:
+                if one not in text:
+                    break
+            else:
+                return True
+        return False
+
+    @cached_property
+    def _texts(self) -> tuple[tuple[str, ...], ...]:
+        """Alternative lists of texts, as in `needs`."""
+        return tuple(tuple([text for text, _ in texts]) for texts in self.needs)
 
     @cached_property
     def needs(self) -> tuple[tuple[Need, ...], ...]:

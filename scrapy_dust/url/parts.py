@@ -33,6 +33,10 @@ class Parameter(NamedTuple):
         """The name and the value, without the separator."""
         return self.name, self.value
 
+    def with_value(self, value: str) -> Parameter:
+        """The parameter with another *value*."""
+        return _new(Parameter, (self[0], value, self[2]))
+
 
 class Parts(NamedTuple):
     """A URL and its parts. None stands for a part that is missing, an empty text for a part that is empty."""

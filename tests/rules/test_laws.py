@@ -38,6 +38,16 @@ def test_a_text_is_changed_as_its_parts_are(url, operation):
     assert operation.in_text(url) == operation.apply(parts_of(url)).url
 
 
+@given(
+    url=urls | any_text,
+    made=st.lists(operations, min_size=1, max_size=3),
+    guard=st.lists(conditions, max_size=2),
+)
+def test_several_operations_under_a_guard_change_a_text_as_they_change_its_parts(url, made, guard):
+    rule = Rule(tuple(made), tuple(guard))
+    assert rule.apply(url) == rule.change(parts_of(url)).url
+
+
 @given(url=urls, operation=operations)
 def test_an_operation_made_again_changes_nothing_more(url, operation):
     once = SiteRules("", [Rule.of(operation)]).settle(url)

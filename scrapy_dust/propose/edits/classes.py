@@ -7,7 +7,7 @@ known contents under one key speak against an edit, however many pairs speak for
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
 
@@ -85,13 +85,6 @@ class Classes:
         self.forms = {key: parts_of(key) for key in sorted(self.contents)}
         self._index = WordIndex(self.forms)
 
-    def _touched_keys(self, edit: Rule) -> Iterator[str]:
-        """The keys that *edit* may change, found by words; some that it does not change may be among them."""
-        found = self._index.names_touched(edit)
-        for key in self.forms if found is None else found:
-            if key in self.forms and edit.may_change(key):
-                yield key
-
     def __len__(self) -> int:
         return len(self.contents)
 
@@ -117,11 +110,15 @@ class Classes:
     def _effect_of_merges(self, edit: Rule) -> Effect:
         moved: dict[str, str] = {}
         with_edit = self.function.with_rule(edit)
-        for key in self._touched_keys(edit):
+        # Found by words; some that the edit does not change may be among them.
+        found = self._index.names_touched(edit)
+        for key in self.forms if found is None else found:
+            form = self.forms.get(key)
+            if form is None or not edit.may_change(key):
+                continue
             self.work += 1
-            form = self.forms[key]
-            edited = edit.change(form)
-            if edited is form or (changed := edited.url) == key:
+            changed = edit.apply_to_parts(key, form)
+            if changed == key:
                 continue
             target = self._settled_key(changed, edit, with_edit)
             if target is None:
@@ -132,6 +129,15 @@ class Classes:
 
     def _settled_key(self, form: str, edit: Rule, with_edit: SiteRules) -> str | None:
         """The key of *form* once *edit* is accepted, as in *with_edit*; None where that comes to no end."""
+        end, forms = self._way_of(form) if self.function.rules else (form, (form,))
+        # Many edits make the same form, and most have then nothing more to do on its way.
+        for one in forms:
+            if edit.apply(one) != one:
+                return with_edit.settle(form)
+        return end
+
+    def _way_of(self, form: str) -> tuple[str | None, tuple[str, ...]]:
+        """The key of *form* under the accepted edits, None where they come to no end; and all forms on the way there."""
         known = self._ways.get(form)
         if known is None:
             if len(self._ways) >= _MOST_WAYS:
@@ -139,29 +145,31 @@ class Classes:
             steps: list[Step] = []
             end = self.function.settle(form, steps=steps)
             known = self._ways[form] = end, (form, *[after for _, _, after in steps])
-        end, forms = known
-        # Many edits make the same form, and most have then nothing more to do on its way.
-        return with_edit.settle(form) if any(map(edit.may_change, forms)) else end
+        return known
 
     def _sort_merges(self, moved: dict[str, str]) -> Effect:
-        groups: dict[str, list[str]] = {}
+        contents = self.contents
+        # Most targets are new, and of one key: nothing is merged there.
+        groups: dict[str, list[str]] = {
+            target: []
+            for target, count in Counter(moved.values()).items()
+            if count > 1 or (target in contents and target not in moved)
+        }
         for key, target in moved.items():
-            groups.setdefault(target, []).append(key)
+            if target in groups:
+                groups[target].append(key)
         good, bad, unknown = [], [], 0
         for target, keys in groups.items():
-            stays = target in self.contents and target not in moved
-            members = len(keys) + stays
-            if members < 2:
-                continue
-            known = [self.contents[key] for key in keys] + ([self.contents[target]] if stays else [])
-            contents = frozenset().union(*known)
-            merge = Merge(target, tuple(keys), members, contents)
+            known = [contents[key] for key in keys]
+            if target in contents and target not in moved:
+                known.append(contents[target])
+            merge = Merge(target, tuple(keys), len(known), known[0].union(*known))
             if merge.is_bad:
                 bad.append(merge)
             elif sum(map(bool, known)) > 1:
                 good.append(merge)
             else:
-                unknown += members - 1
+                unknown += len(known) - 1
         return Effect(moved, tuple(good), tuple(bad), unknown)
 
     def accept(self, edit: Rule, effect: Effect) -> None:

@@ -202,8 +202,8 @@ def _count_unequal(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> int:
 
 
 def _differences_of_order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
-    common = Counter(here) & Counter(there)
-    one, other = ([pair for pair in query if pair in common] for query in (here, there))
+    one = [pair for pair in here if pair in there]
+    other = [pair for pair in there if pair in here]
     if one == other:
         return
     by_name = [sorted(pairs, key=lambda pair: pair[0]) for pairs in (one, other)]
@@ -214,7 +214,7 @@ def _differences_of_order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> It
 
 
 def _differences_of_parameters(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
-    mine, theirs = Counter(here) - Counter(there), Counter(there) - Counter(here)
+    mine, theirs = _more_often(here, there), _more_often(there, here)
     names = dict.fromkeys([name for name, _ in (*mine, *theirs)])
     for name in names:
         x = [value for key, value in mine if key == name]
@@ -224,6 +224,11 @@ def _differences_of_parameters(here: tuple[Pair, ...], there: tuple[Pair, ...]) 
         else:
             for value in dict.fromkeys([*x, *y]):
                 yield _ways_to_drop((name, value))
+
+
+def _more_often(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> list[Pair]:
+    """The pairs that *here* has more often than *there*."""
+    return [pair for pair in dict.fromkeys(here) if here.count(pair) > there.count(pair)]
 
 
 def _ways_to_drop(parameter: Pair) -> Alternatives:
@@ -250,8 +255,8 @@ def _ways_to_change_value(name: str, value: str, other: str) -> Alternatives:
 
 def drop_numbered_operations(one: Parts, other: Parts) -> Iterator[Operation]:
     """Operations that leave out numbered parameters: where the URLs differ in ``id38=``, all of ``id1=``, ``id2=`` and so on."""
-    mine, theirs = Counter(one.parameters), Counter(other.parameters)
-    for name in dict.fromkeys(name for name, _ in (*(mine - theirs), *(theirs - mine))):
+    mine, theirs = tuple(one.parameters), tuple(other.parameters)
+    for name in dict.fromkeys([name for name, _ in (*_more_often(mine, theirs), *_more_often(theirs, mine))]):
         found = DropNumbered.like(name)
         if found is not None:
             yield found

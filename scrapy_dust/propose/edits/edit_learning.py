@@ -16,9 +16,9 @@ from scrapy_dust.propose.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.propose.edits.edit_proposals import (
     EVERYWHERE,
     Proposal,
+    Proposer,
     declared_edits,
     edits_of_canonicals,
-    proposals,
 )
 from scrapy_dust.propose.edits.edit_weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
 from scrapy_dust.propose.edits.narrowing import Truths, leaves, lone_guards, places_of
@@ -93,7 +93,8 @@ class _Search:
     edits_of_canonicals: Sequence[Proposal] = ()  #: read off ``rel=canonical``
     more: Sequence[Proposal] = ()  #: from elsewhere
     learned: list[LearnedEdit] = field(default_factory=list)
-    truths: Truths = field(default_factory=dict)
+    truths: Truths = field(default_factory=Truths)
+    proposer: Proposer = field(default_factory=lambda: Proposer(_LONE))
     looked_at: Counter[Rule] = field(default_factory=Counter)  #: how often an edit was looked at
     tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
 
@@ -128,7 +129,7 @@ class _Search:
         if groups and self.params.lone and self._weigh_and_admit(self.declared_edits, lone=True):
             return True
         # What the site itself suggests was not thought of because of the contents that bear it out.
-        every = (*self.more, *proposals(groups, _LONE), *self.edits_of_canonicals) if groups else ()
+        every = (*self.more, *self.proposer.proposals(groups), *self.edits_of_canonicals) if groups else ()
         named = {one.edit: one for one in every}
         found = [one for one in named.values() if self.looked_at[one.edit] < _LOOKS]
         # What says less first: wide operations only where no other does anything, several at once after them.
@@ -196,7 +197,7 @@ class _Search:
                     edit = Rule(weighed.edit.operations, leaf.guard)
                     yield self._with_effect(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
             if self.params.lone:
-                for guard in lone_guards(effect, _LONE):
+                for guard in lone_guards(effect, _LONE, self.classes.forms, self.truths):
                     edit = Rule(weighed.edit.operations, guard)
                     yield self._with_effect(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 

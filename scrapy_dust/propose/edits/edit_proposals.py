@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from scrapy_dust.propose.edits.differences import differences, drop_numbered_operations, smallness
 from scrapy_dust.propose.edits.rewrite_proposals import rewrites
@@ -63,27 +63,55 @@ def declared_edits(redirects: Mapping[str, str]) -> list[Proposal]:
     ]
 
 
-def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Proposal]:
-    """Edits that *groups* suggest, in a fixed order. A group: the forms under which one content is known, two or
-    more.
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A group of forms under which one content is known, and the edits that pairs of them suggest, by number."""
 
-    A single content proves nothing, unless at least *many* URLs show it.
-    """
-    seen: Counter[Rule] = Counter()
-    of_many: set[Rule] = set()
-    pairs: list[tuple[Parts, Parts, Hashable]] = []
-    for content, forms in groups.items():
-        of_content = list(pairs_of(forms))
-        pairs += [(one, other, content) for one, other in of_content]
-        edits = {edit for one, other in of_content for edit in edits_between(one, other)}
-        seen.update(edits)
-        if len(forms) >= many:
-            of_many.update(edits)
-    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
-    everywhere = {Rule((operation,)) for operation in EVERYWHERE}
-    found = [Proposal(edit, None) for edit in everywhere]
-    found += [Proposal(e, n) for e, n in seen.items() if e not in everywhere and (n > 1 or e in of_many)]
-    return sorted(found, key=lambda one: one.edit.order)
+    forms: Sequence[Parts]
+    pairs: Sequence[tuple[Parts, Parts, Hashable]]
+    edits: frozenset[int]
+
+
+@dataclass(slots=True)
+class Proposer:
+    """Proposes edits for the contents of a site. Forms of a content that are the same as the last time are not compared again."""
+
+    many: int  #: URLs that must show a content for it to suggest an edit alone
+    _groups: dict[Hashable, _Compared] = field(default_factory=dict)
+    _numbers: dict[Rule, int] = field(default_factory=dict)
+
+    def proposals(self, groups: Mapping[Hashable, Sequence[Parts]]) -> list[Proposal]:
+        """Edits that *groups* suggest, in a fixed order. A group: the forms under which one content is known, two or
+        more.
+
+        A single content proves nothing, unless many URLs show it.
+        """
+        self._groups = {content: self._compared(content, forms) for content, forms in groups.items()}
+        counts: Counter[int] = Counter()
+        of_many: set[int] = set()
+        for group in self._groups.values():
+            counts.update(group.edits)
+            if len(group.forms) >= self.many:
+                of_many.update(group.edits)
+        edits = list(self._numbers)
+        seen = {edits[one]: count for one, count in counts.items() if count > 1 or one in of_many}
+        pairs = chain.from_iterable(group.pairs for group in self._groups.values())
+        for rule in map(Rule.of, rewrites(pairs)):
+            seen[rule] = seen.get(rule, 0) + 2
+        everywhere = {Rule((operation,)) for operation in EVERYWHERE}
+        found = [Proposal(edit, None) for edit in everywhere]
+        found += [Proposal(edit, count) for edit, count in seen.items() if edit not in everywhere]
+        return sorted(found, key=lambda one: one.edit.order)
+
+    def _compared(self, content: Hashable, forms: Sequence[Parts]) -> _Compared:
+        """The edits that pairs of *forms* suggest, all of which show *content*."""
+        known = self._groups.get(content)
+        if known is not None and known.forms == forms:
+            return known
+        pairs = list(pairs_of(forms))
+        edits = {edit for one, other in pairs for edit in edits_between(one, other)}
+        numbers = [self._numbers.setdefault(edit, len(self._numbers)) for edit in edits]
+        return _Compared(forms, [(one, other, content) for one, other in pairs], frozenset(numbers))
 
 
 def edits_of_canonicals(canonicals: Mapping[str, str]) -> list[Proposal]:

@@ -8,7 +8,7 @@ tried: among many, one looks good by accident.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import log
@@ -33,28 +33,46 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    merge: Merge
-    conditions: frozenset[Condition]  #: that all of the moved URLs fulfil
+    contents: frozenset[Hashable]  #: that a merge makes one
+    is_good: bool  #: whether they are equal
+    conditions: frozenset[int]  #: that all of the moved URLs fulfil
 
 
-#: What is true of URLs, by URL.
-Truths = dict[str, frozenset[Condition]]
+class Truths:
+    """The conditions that are true of URLs. Each condition has a number, by which it is compared and counted."""
 
+    def __init__(self) -> None:
+        self.conditions: list[Condition] = []  #: by number
+        self._numbers: dict[Condition, int] = {}
+        self._by_url: dict[str, frozenset[int]] = {}
 
-def leaves(effect: Effect, known: Truths) -> list[Leaf]:
-    """The guards that a decision tree over the merges of *effect* finds. *known*: findings about URLs, to which new ones are added."""
-    rows = [_row_of_merge(merge, known) for merge in (*effect.good, *effect.bad)]
-    return list(_leaves_below(rows, (), 1))
-
-
-def _row_of_merge(merge: Merge, known: Truths) -> _Row:
-    common: frozenset[Condition] | None = None
-    for key in merge.moved[:8]:
-        found = known.get(key)
+    def about(self, url: str) -> frozenset[int]:
+        """The numbers of the conditions that are true of *url*."""
+        found = self._by_url.get(url)
         if found is None:
-            found = known[key] = frozenset(_conditions(parts_of(key)))
-        common = found if common is None else common & found
-    return _Row(merge, common or frozenset())
+            found = self._by_url[url] = frozenset([self._number(one) for one in _conditions(parts_of(url))])
+        return found
+
+    def about_all(self, urls: Iterable[str]) -> frozenset[int]:
+        """The numbers of the conditions that are true of each of *urls*."""
+        first, *others = map(self.about, urls)
+        return first.intersection(*others)
+
+    def _number(self, condition: Condition) -> int:
+        """The number of *condition*, a new one for one that was not seen before."""
+        number = self._numbers.setdefault(condition, len(self.conditions))
+        if number == len(self.conditions):
+            self.conditions.append(condition)
+        return number
+
+
+def leaves(effect: Effect, truths: Truths) -> list[Leaf]:
+    """The guards that a decision tree over the merges of *effect* finds. Findings about URLs are added to *truths*."""
+    rows = [
+        _Row(merge.contents, merge.is_good, truths.about_all(merge.moved[:8]))
+        for merge in (*effect.good, *effect.bad)
+    ]
+    return list(_leaves_below(rows, (), 1, truths))
 
 
 def _conditions(url: Parts) -> Iterator[Condition]:
@@ -64,13 +82,13 @@ def _conditions(url: Parts) -> Iterator[Condition]:
             yield Condition(name)
 
 
-def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
-    good = sum(row.merge.is_good for row in rows)
+def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int, truths: Truths) -> Iterator[Leaf]:
+    good = sum(row.is_good for row in rows)
     bad = len(rows) - good
     if len(guard) >= _DEPTH or not good or not bad:
         return
-    of_good = Counter(chain.from_iterable(row.conditions for row in rows if row.merge.is_good))
-    of_bad = Counter(chain.from_iterable(row.conditions for row in rows if row.merge.is_bad))
+    of_good = Counter(chain.from_iterable([row.conditions for row in rows if row.is_good]))
+    of_bad = Counter(chain.from_iterable([row.conditions for row in rows if not row.is_good]))
     counts = ((one, (of_good[one], of_bad[one])) for one in of_good | of_bad)
     useful = {one: (g, b) for one, (g, b) in counts if 1 < g + b < len(rows)}
     if not useful:
@@ -79,20 +97,23 @@ def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Le
     most = max(gains.values())
     if most < _MIN_GAIN:
         return
-    best = min((one for one, counted in useful.items() if gains[counted] == most), key=str)
+    best = min(
+        (one for one, counted in useful.items() if gains[counted] == most),
+        key=lambda one: str(truths.conditions[one]),
+    )
     slab = (good + 1.0, bad + 1.0)
     more = tries * max(1, len(useful))
     inside = [row for row in rows if best in row.conditions]
     outside = [row for row in rows if best not in row.conditions]
-    against = Condition(best.name, best.value, holds=False)
-    for side, condition in ((inside, best), (outside, against)):
-        narrower = (*guard, condition)
-        if all(row.merge.is_good for row in side):
-            contents = {content for row in side for content in row.merge.contents}
+    condition = truths.conditions[best]
+    for side, holding in ((inside, True), (outside, False)):
+        narrower = (*guard, condition._replace(holds=holding))
+        if all(row.is_good for row in side):
+            contents = {content for row in side for content in row.contents}
             if len(contents) >= _LEAST:
                 yield Leaf(narrower, slab, more)
         else:
-            yield from _leaves_below(side, narrower, more)
+            yield from _leaves_below(side, narrower, more, truths)
 
 
 #: Nats of information that a condition must give.
@@ -126,51 +147,47 @@ def _part_of(url: Parts) -> Guard:
     )
 
 
-def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
+def lone_guards(effect: Effect, many: int, forms: Mapping[str, Parts], truths: Truths) -> Iterator[Guard]:
     """Guards for an edit that only many URLs of one content suggest: the shape of their paths, and exclusions.
 
-    Such an edit may hold there and nowhere else.
+    Such an edit may hold there and nowhere else. *forms*: the parts of all URLs.
     """
+    bad = [url for one in effect.bad for url in one.moved]
     for merge in effect.good:
         if merge.members >= many:
-            for forms in _urls_by_shape(merge):
-                guard = _lone_guard(forms, effect.bad) if len(forms) >= many - 1 else None
+            for urls in _urls_by_shape(merge, forms):
+                guard = _lone_guard(urls, bad, forms, truths) if len(urls) >= many - 1 else None
                 if guard is not None:
                     yield guard
 
 
-def _urls_by_shape(merge: Merge) -> list[list[Parts]]:
+def _urls_by_shape(merge: Merge, forms: Mapping[str, Parts]) -> list[list[str]]:
     """The URLs that *merge* moves to another key, in groups whose URLs one path shape can describe."""
-    alike: dict[object, list[Parts]] = {}
-    for form in map(parts_of, merge.moved):
+    alike: dict[object, list[str]] = {}
+    for url in merge.moved:
+        form = forms[url]
         if form.host is not None:
-            alike.setdefault((form.host, len(form.path), form.path[1:2]), []).append(form)
+            alike.setdefault((form.host, len(form.path), form.path[1:2]), []).append(url)
     return list(alike.values())
 
 
-def _lone_guard(forms: Sequence[Parts], bad: Sequence[Merge]) -> Guard | None:
-    columns = zip(*(form.path for form in forms), strict=True)
+def _lone_guard(
+    urls: Sequence[str], bad: Sequence[str], forms: Mapping[str, Parts], truths: Truths
+) -> Guard | None:
+    columns = zip(*(forms[url].path for url in urls), strict=True)
     shape = tuple(column[0] if len(set(column)) == 1 else "*" for column in columns)
     if not any(segment not in ("", "*") for segment in shape):
         return None
-    guard: Guard = (Condition("host", forms[0].host), Condition("shape", "/".join(shape)))
-    against = [form for one in bad for form in map(parts_of, one.moved) if holds(guard, form)]
-    common = _common_conditions(forms)
-    while against and len(guard) < _LONE_CONDITIONS:
-        left = {one: sum(one.accepts(form) for form in against) for one in common if one not in guard}
-        if not left:
-            return None
-        best = min(sorted(left, key=str), key=left.__getitem__)
-        if left[best] == len(against):
+    guard: Guard = (Condition("host", forms[urls[0]].host), Condition("shape", "/".join(shape)))
+    against = [truths.about(url) for url in bad if holds(guard, forms[url])]
+    common = {truths.conditions[one]: one for one in truths.about_all(urls)}
+    left = sorted((one for one in common if one.name not in ("host", "path", "depth")), key=str)
+    while against and left and len(guard) < _LONE_CONDITIONS:
+        counts = Counter(chain.from_iterable(against))
+        best = min(left, key=lambda one: counts[common[one]])
+        if counts[common[best]] == len(against):
             return None
         guard = (*guard, best)
-        against = [form for form in against if best.accepts(form)]
+        left.remove(best)
+        against = [true for true in against if common[best] in true]
     return None if against else guard
-
-
-def _common_conditions(forms: Sequence[Parts]) -> set[Condition]:
-    common: set[Condition] | None = None
-    for form in forms:
-        found = set(_conditions(form))
-        common = found if common is None else common & found
-    return {one for one in common or () if one.name not in ("host", "path", "depth")}
