@@ -37,8 +37,9 @@ from scrapy_dust.page.values import value_of
 #: The kind of a value that may be chance. It is not told, only that the field has such values.
 CHANCE = Kind.FIELD
 
-#: Values of one page and characters of a value, at most; words that are looked for on the page, in so many characters.
-_VALUES, _LONGEST, _LOOKED_FOR, _LOOKED_IN = 400, 20_000, 16, 400
+#: Values of one page that count, and values that are looked for on it; characters of a value, at most; words of a value that are
+#: looked for, in so many characters.
+_VALUES, _MOST_LOOKED_FOR, _LONGEST, _LOOKED_FOR, _LOOKED_IN = 400, 2000, 20_000, 16, 400
 #: Characters of a value that says something, and letters of one of its words.
 _SHORTEST, _SHORTEST_MADE, _LETTERS = 8, 3, 3
 #: So many numbers tell whether a field is a counter, and the share of them that are greater than the one before.
@@ -124,6 +125,7 @@ class ItemValues:
         self._text_of, self._brought, self._headers_of = text, frozenset(map(str, brought)), headers
         self._units: dict[int, None] = {}
         self._requests: list[tuple[str, str, str]] = []
+        self._looked_for = 0
         self.names: dict[int, str] = {}  #: of places
 
     @property
@@ -134,7 +136,12 @@ class ItemValues:
                 if sent or not self._is_linked(url):
                     self._add_made_up(f"request {callback}", url, sent)
         self._requests.clear()
-        return list(self._units) if len(self._units) <= _VALUES else []
+        return [] if self._are_too_many else list(self._units)
+
+    @property
+    def _are_too_many(self) -> bool:
+        """Whether the page has given too many values to look at all of them."""
+        return len(self._units) > _VALUES or self._looked_for > _MOST_LOOKED_FOR
 
     def add_request(self, callback: str, url: str, sent: str = "") -> None:
         """Add a request of the callback, for *url*, to be answered by *callback*. *sent*: method and body if it is no plain
@@ -147,7 +154,10 @@ class ItemValues:
         """Add an item of the class *of_class* with these *values*."""
         chosen = {name: values[name] for name in values if not self._fields or name in self._fields}
         for field, value in leaves(chosen):
-            if type(value) in _PLAIN and len(self._units) <= _VALUES:
+            if self._are_too_many:
+                return
+            if type(value) in _PLAIN:
+                self._looked_for += 1
                 self._add(f"{of_class} {field}", str(value).strip())
 
     def _add(self, field: str, said: str) -> None:

@@ -217,3 +217,11 @@ def test_a_form_that_is_sent_is_made_up_however_it_reads():
 
 def test_many_requests_are_a_list_and_not_made_up():
     assert made_up(*(f"http://s.example/api/{number}" for number in range(100, 120))) == set()
+
+
+def test_a_page_with_very_many_values_says_nothing():
+    values = ItemValues(URL, (), ItemFields(), lambda: TEXT)
+    values.add_item("Item", {"field": "made of the page"})
+    assert values.units
+    values.add_item("Item", {"rows": list(range(10_000))})
+    assert values.units == []
