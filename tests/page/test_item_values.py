@@ -221,7 +221,7 @@ def test_many_requests_are_a_list_and_not_made_up():
 
 def test_a_page_with_very_many_values_says_nothing():
     values = ItemValues(URL, (), ItemFields(), lambda: TEXT)
-    values.add_item("Item", {"field": "made of the page"})
+    values.add_item("Item", {"field": "homepage"})
     assert values.units
     values.add_item("Item", {"rows": list(range(10_000))})
     assert values.units == []
