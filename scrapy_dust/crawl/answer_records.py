@@ -42,6 +42,11 @@ _LONGEST_HEADER = 1000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
+def yield_nothing(response: Response, **_: object) -> tuple[()]:
+    """The callback of a page that is dropped as a copy: it yields nothing."""
+    return ()
+
+
 def is_recorded(request: Request) -> bool:
     """Whether the answer to *request* is recorded. Not for robots.txt, media, posted forms, nor HEAD.
 

@@ -8,27 +8,26 @@ the page of its keeper: at once if the bytes are the same or a redirect leads to
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import xxhash
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
+from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import CANARY, LAST, canary_of, target_url
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.inquiries import Inquiries
-    from scrapy_dust.crawl.recent_pages import Readings
+    from scrapy_dust.crawl.pages_kept import PagesKept
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.judge.answers import Fetched
 
@@ -74,20 +73,11 @@ class _Came:
     response: Response | None  #: where it is not
 
 
-class AsksLog(Protocol):
-    """A process that has read the crawl's log, and can compare a canary with its keeper without a fetch."""
-
-    def asks(self, canary: Canary) -> bool:
-        """Ask the process that reads the log how the page of *canary* compares with its keeper's. False if the process
-        cannot be asked.
-        """
-
-
 class Canaries:
     """Sends the canaries of one crawl and compares each with its keeper.
 
     *concluded* is called with the result of each canary. *mark* is the key in a request's meta that marks a canary.
-    *readings* keeps what pages said; an inquiry is made only where two readings differ.
+    *kept*: the latest pages; an inquiry is made only where two of these differ.
     """
 
     def __init__(
@@ -96,9 +86,9 @@ class Canaries:
         rules: CrawlRules,
         concluded: Callable[[Canary, Outcome], None],
         draw: Draw,
+        may_inquire: Callable[[Canary], bool],
+        kept: PagesKept | None,
         mark: str = CANARY,
-        may_inquire: Callable[[Canary], bool] = lambda canary: True,
-        readings: Readings | None = None,
     ) -> None:
         self._rules, self._draw, self._mark = rules, draw, mark
         self._concluded, self._may_inquire = concluded, may_inquire
@@ -106,21 +96,18 @@ class Canaries:
         self._inquiries: Inquiries | None = None  #: from the first one on
         of_items = rules.settings.same == "items"
         self._takings = Takings(crawler, rules, concluded, mark) if of_items else None
-        self._readings = None if of_items else readings
-        self._bodies: OrderedDict[int, int] = (
-            OrderedDict()
-        )  #: hash of a URL → of what it showed, the oldest first
-        self._landings: dict[
-            str, str
-        ] = {}  #: where canaries were redirected to → the class of the first of them
+        self._kept = None if of_items else kept
+        self._bodies: Latest[int, int] = Latest(BODIES_REMEMBERED)  #: hash of a URL → of what it showed
+        #: Where canaries were redirected to → the class of the first of them.
+        self._landings: dict[str, str] = {}
         #: Keepers that have not come yet, by hash → the canaries that came before them.
         self._expected: dict[int, list[_Came]] = {}
         self._held = 0
-        #: Asked first whether the log knows what a canary and its keeper have shown. Then `told` comes.
-        self.log: AsksLog | None = None
+        #: Asks a process that reads the log how a canary compares with its keeper. Then `told` comes. False: it cannot be
+        #: asked.
+        self.asks_log: Callable[[Canary], bool] = lambda canary: False
         self._asked: dict[str, tuple[_Came, float]] = {}  #: by URL, with when that was
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        listen(crawler, self._spider_idle, self._response_received)
 
     def are_chosen(self, url: str) -> bool:
         """Whether the draw alone chooses *url* as a canary."""
@@ -137,9 +124,7 @@ class Canaries:
         return 0 if self._inquiries is None else self._inquiries.open
 
     def told(self, url: str, *, is_same: bool) -> None:
-        """Take what the log says about the canary *url*: whether it showed its keeper's page. False: the log cannot
-        tell.
-        """
+        """Take from the log whether the canary *url* showed its keeper's page. False: the log cannot tell."""
         if url in self._asked:
             came, _ = self._asked.pop(url)
             self._judge(came, waits=False, is_same=is_same)
@@ -176,7 +161,7 @@ class Canaries:
         elif self._mark == CANARY and not early:
             request.priority += AHEAD
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self, response: Response, request: Request) -> None:
         if request.method == "HEAD" or not self._rules.may_cover(target_url(request)):
             return
         known = canary_of(request, self._mark)
@@ -191,7 +176,7 @@ class Canaries:
                 self._concluded(canary, Outcome.UNFETCHABLE)
 
     def _came(self, canary: Canary, response: Response, request: Request) -> _Came:
-        page = self._readings.read(response, self._shown_as(canary, response.url)) if self._readings else None
+        page = self._kept.read(response, self._shown_as(canary, response.url)) if self._kept else None
         return _Came(
             canary,
             request,
@@ -209,16 +194,13 @@ class Canaries:
 
     def _remember(self, request: Request, response: Response) -> None:
         body = xxhash.xxh3_64_intdigest(response.body)
-        urls = {target_url(request), *request.meta.get("redirect_urls", ())[:1]}
-        if self._readings is not None:
-            self._readings.keep(urls, response)
-        for url in urls:
+        for url in {target_url(request), *request.meta.get("redirect_urls", ())[:1]}:
+            if self._kept is not None:
+                self._kept.keep(url, response)
             self._bodies[_hash(url)] = body
             for held in self._expected.pop(_hash(url), ()):
                 self._held -= 1
                 self._judge(held)
-        while len(self._bodies) > BODIES_REMEMBERED:
-            self._bodies.popitem(last=False)
 
     def _judge(self, came: _Came, *, waits: bool = True, is_same: bool = False) -> None:
         canary = came.canary
@@ -227,26 +209,23 @@ class Canaries:
         if waits and self._hold(came):
             return
         outcome = self._at_once(came)
-        if outcome is None and self._readings is not None and came.page is not None:
-            same = self._readings.are_the_same(came.page, canary.keeper, self._rules.canonize)
-            outcome = Outcome.SAME if same else None
+        if outcome is None and self._kept is not None and came.page is not None:
+            is_same |= self._kept.are_the_same(came.page, canary.keeper, self._rules.canonize)
         if outcome is None and is_same:
             outcome = Outcome.SAME
         if outcome is not None:
             self._concluded(canary, outcome)
         elif self._takings is not None:
             self._takings.judge(canary)
-        elif waits and self.log is not None and len(self._asked) < ASKED and self.log.asks(canary):
+        elif waits and len(self._asked) < ASKED and self.asks_log(canary):
             self._asked[canary.url] = came, time.monotonic()
         elif self._may_inquire(canary):
             self._inquire(came)
 
     def _hold(self, came: _Came) -> bool:
-        """Whether the canary *came*, whose page is here, waits for its keeper's page. A canary
-        that is kept only as a reading always waits.
-        """
+        """Whether the canary *came*, whose page is here, waits for its keeper's page, as one that is kept parsed does."""
         keeper = _hash(came.canary.keeper)
-        most = 0 if self._readings is None else READINGS_HELD
+        most = 0 if self._kept is None else READINGS_HELD
         if came.page is not None and self._held < most and keeper not in self._bodies:
             self._expected.setdefault(keeper, []).append(came)
         elif keeper in self._expected and self._held < EARLY_HELD:
@@ -260,24 +239,20 @@ class Canaries:
     def _inquire(self, came: _Came) -> None:
         # Not loaded before: it brings all that compares texts.
         from scrapy_dust.crawl.inquiries import Inquiries, read_fetched  # noqa: PLC0415
-        from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
+        from scrapy_dust.crawl.judges import Judges  # noqa: PLC0415
 
         if self._inquiries is None:
-            of_sites = knowledge(self._rules.settings)
-            self._inquiries = Inquiries(
-                self._crawler, self._concluded, self._rules.canonize, of_sites, self._rules.settings.ignore
-            )
+            judges = Judges(self._rules.settings)
+            self._inquiries = Inquiries(self._crawler, self._rules, self._concluded, judges)
         page = came.page
         if page is None and came.response is not None:
             shown_as = self._shown_as(came.canary, came.url)
             page = read_fetched(came.response, shown_as, self._rules.settings.ignore)
-        keeper = None if self._readings is None else self._readings.page(came.canary.keeper)
+        keeper = None if self._kept is None else self._kept.page(came.canary.keeper)
         self._inquiries.begin(came.canary, page, came.request, keeper=keeper)
 
-    def _spider_idle(self, spider: Spider) -> None:
-        """Stop waiting for keepers whose pages have not come, now that the spider is idle. Wait a little longer for
-        the log's answers.
-        """
+    def _spider_idle(self) -> None:
+        """Stop waiting for keepers whose pages have not come. Wait a little longer for the log's answers."""
         expected, self._expected, self._held = self._expected, {}, 0
         for held in expected.values():
             for came in held:

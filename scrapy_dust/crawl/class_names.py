@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_digest
 
+from scrapy_dust.crawl.components import CrawlLogger, counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.keepers import Keepers
 from scrapy_dust.crawl.request_digests import RequestDigests
 from scrapy_dust.crawl.request_handling import Handling
 from scrapy_dust.crawl.requests import LINKED_BY
-from scrapy_dust.crawl.stat_counting import counting
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import RULES_COUNTED, Stat
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.rules.rule import Rule
 
-logger = logging.getLogger(__name__)
 
 #: So many meanings are remembered: a spider may ask for each page in a way of its own.
 MEANINGS_REMEMBERED = 100_000
@@ -49,9 +48,7 @@ Meaning = tuple[str, str, str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergingRules:
-    """The rules that put a URL and its keeper into one class. There is one object for the same rules, with a number of
-    its own.
-    """
+    """The rules that put a URL and its keeper into one class: one object for the same rules, with its own number."""
 
     rules: tuple[Rule, ...]
     ids: tuple[str, ...]
@@ -63,22 +60,22 @@ class Naming:
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules, self._traced = crawler, rules, rules.traced
-        self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
+        #: Gives a name for how the spider handles a request; None: like no other request.
+        self.handling_name = Handling(rules.settings.class_by, lambda: crawler.spider).name
         #: To be told of each request before it is named for the first time.
         self.asking = RequestDigests(rules.settings.class_by, crawler.settings)
         self._suffixes: dict[Meaning, bytes] = {}
         self._meanings: dict[bytes, Meaning] = {}
         #: By the site and the ids of rules, which these keep alive. One rule of two sites is one object.
         self._behind: dict[tuple[object, ...], MergingRules] = {}
-        self._of_both: dict[
-            tuple[MergingRules, MergingRules], MergingRules
-        ] = {}  #: by the rules of a URL and of its keeper
+        #: By the rules of a URL and of its keeper.
+        self._of_both: dict[tuple[MergingRules, MergingRules], MergingRules] = {}
         self._stat = (Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED).value
         self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
         self._keepers = Keepers()
         self._numbered: list[MergingRules] = []  #: the rules that change keepers, by their numbers
         self._stats: dict[MergingRules, tuple[str, ...]] = {}  #: that count what these rules suppress
-        self._add_one = counting(crawler.stats)
+        self._add_one, self._log = counting(crawler.stats), CrawlLogger(__name__, crawler)
         tables: tuple[dict[Any, Any], ...] = (self._suffixes, self._behind, self._of_both, self._stats)
         rules.changed.extend(table.clear for table in tables)
 
@@ -105,7 +102,7 @@ class Naming:
 
     def class_of(self, request: Request, site: str, linked_by: str | None = None) -> bytes | None:
         """The class of *request*; None if *request* is handled like no other. *linked_by*: another site that links it."""
-        handled = self._handling.name(request)
+        handled = self.handling_name(request)
         if handled is None:
             return None
         return self.class_with_meaning(request, (site, handled, linked_by))
@@ -126,14 +123,8 @@ class Naming:
         said = f"{rules}\n{self._rules.settings.passes}\n{handled}\n{linked_by or ''}"
         return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
 
-    def handling_name(self, request: Request) -> str | None:
-        """A name for how the spider handles *request*; None: like no other request."""
-        return self._handling.name(request)
-
     def meaning(self, class_key: bytes) -> Meaning | None:
-        """How requests of the class *class_key* are handled and which site links them; None if this crawl has not met the
-        class.
-        """
+        """How requests of the class *class_key* are handled and linked; None if this crawl has not met the class."""
         return self._meanings.get(class_key[-_SUFFIX:])
 
     def rule_ids(self, url: str) -> tuple[str, ...]:
@@ -142,9 +133,7 @@ class Naming:
         return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
 
     def linking_site(self, request: Request, site: str) -> str | None:
-        """The site whose page or redirect leads to *request*, if that is another site than the request's own; None for
-        links of its own site and of the project.
-        """
+        """The site whose page or redirect leads to *request*, if that is not its own *site* or the project; else None."""
         chain = request.meta.get("redirect_urls")
         if chain:
             first = self._rules.site_of(chain[0])
@@ -162,9 +151,7 @@ class Naming:
         return self._keepers.keeper_url(class_key, known.keeper) if known.keeper else None
 
     def keepers_on(self, site: str) -> Iterator[tuple[bytes, str, int, Meaning]]:
-        """Each class of *site* that had a keeper, the keeper, where it is written, and how the requests of the class are
-        handled and linked.
-        """
+        """Each class of *site* that had a keeper, the keeper, where it is written, and the class's `Meaning`."""
         for of, url, written in self._keepers:
             meaning = self.meaning(of)
             if meaning is not None and meaning[0] == site:
@@ -199,7 +186,7 @@ class Naming:
             self._numbered.append(known)
         return known
 
-    def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+    def _stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         """The names of the stats that count what the rules *ids* suppress, one for each rule."""
         return tuple(self._stat_of(identity) for identity in ids or ("others",))
 
@@ -210,37 +197,30 @@ class Naming:
         return self._counted[identity]
 
     def count(self, request: Request, keeper: Callable[[], str | None], behind: MergingRules) -> None:
-        """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper* tells the URL that
-        was fetched instead.
+        """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper*: the URL fetched
+        instead.
         """
         self._add_one(self._stat)
         stats = self._stats.get(behind)
         if stats is None:
-            stats = self._stats[behind] = self.stats_of(behind.ids)
+            stats = self._stats[behind] = self._stats_of(behind.ids)
         for stat in stats:
             self._add_one(stat)
-        if logger.isEnabledFor(logging.DEBUG):
+        if self._log.logger.isEnabledFor(logging.DEBUG):
             self._log_suppressed(request, keeper(), behind)
 
     def uncount(self, ids: tuple[str, ...]) -> None:
         """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
         stats = self._crawler.stats
-        for stat in (self._stat, *self.stats_of(ids)):
+        for stat in (self._stat, *self._stats_of(ids)):
             # What an earlier run of the job counted is no part of the numbers of this one.
             if stats.get_value(stat, 0) > 0:
                 stats.inc_value(stat, -1)
 
     def _log_suppressed(self, request: Request, keeper: str | None, behind: MergingRules) -> None:
-        by = ", ".join(
-            f"{rule} [{identity}]" for identity, rule in zip(behind.ids, behind.rules, strict=True)
+        by = ", ".join(f"{rule} [{one}]" for one, rule in zip(behind.ids, behind.rules, strict=True))
+        verb, url = (
+            "Filtered" if self._rules.enforced else "Would filter",
+            keeper or self._rules.canonize(request.url),
         )
-        logger.debug(
-            "%(verb)s %(request)s: %(rules)s makes it the page of %(url)s.",
-            {
-                "verb": "Filtered" if self._rules.enforced else "Would filter",
-                "request": request,
-                "rules": by or "a rule",
-                "url": keeper or self._rules.canonize(request.url),
-            },
-            extra={"spider": self._crawler.spider},
-        )
+        self._log.debug("%s %s: %s makes it the page of %s.", verb, request, by or "a rule", url)

@@ -1,9 +1,8 @@
 """The store of classes and of requests that are not fetched now, in the crawl's memory or in its JOBDIR.
 
 Two kinds of requests rest here: those that wait for the URL that stands for their class, and those that rules
-suppressed. Each is kept whole, so that it can be fetched after all. `Store` is the interface; `LocalStore` uses
-SQLite, in a file of the JOBDIR, or else in a file that SQLite removes by itself. `scrapy_dust.redis` has a store for
-many workers.
+suppressed. Each is kept whole, so that it can be fetched after all. `LocalStore` uses SQLite, in a file of the JOBDIR, or
+else in a file that SQLite removes by itself. `scrapy_dust.redis` has a store for many workers, which extends this one.
 
 A request that cannot be written is not kept, and so is fetched. A file that cannot be read costs its content: the
 file is put aside, a sentence is logged, and the crawl goes on.
@@ -15,15 +14,16 @@ import json
 import logging
 import sqlite3
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy_dust.crawl.compact_classes import Classes
+from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.life import UNKNOWN, Class, State, with_waiting
 from scrapy_dust.crawl.plain_requests import Manner, from_bytes, manner_of, url_bytes
+from scrapy_dust.signatures.sqlite_file import put_aside
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -71,54 +71,11 @@ class StoreGone(Exception):
     """The store cannot be reached now. The call itself was right."""
 
 
-class Store(Protocol):
-    """The interface of stores. A class is named by bytes, and a request by its own key."""
-
-    def get(self, class_key: bytes) -> Class:
-        """The class *class_key*; `UNKNOWN` if nothing is known of it."""
-
-    def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change a class in one step. *how* gives the new class and a result, and may be called more than once."""
-
-    def keep(
-        self,
-        class_key: bytes,
-        own_key: bytes,
-        rules: tuple[str, ...],
-        request: Request,
-        *,
-        is_waiting: bool,
-        manner: Manner | None = None,
-    ) -> bool:
-        """Keep *request*. False if it cannot be kept and must be fetched.
-
-        *is_waiting*: it waits for the URL that stands for its class; else rules suppressed it. *manner*: that of
-        *request*, where it is known.
-        """
-
-    def take_next(self, class_key: bytes) -> Request | None:
-        """Take out the request that has waited longest for the class *class_key*."""
-
-    def release(self, class_key: bytes, own_key: bytes, *, stays: bool = False) -> bool:
-        """Take the kept request *own_key* of the class *class_key* out of the store, or leave it there (*stays*). Returns whether it
-        was there.
-        """
-
-    def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
-        """The first class from which a redirect led to the page *landing*; None if redirects from several classes led there."""
-
-    def take_of_rule(self, rule: str) -> Iterator[Suppressed]:
-        """Take out each request that *rule* suppressed, the newest first."""
-
-    def waiting(self) -> Iterable[bytes]:
-        """The classes for which requests wait, when no URL that stands can bring a page any more."""
-
-    def call_later(self, what: Callable[[], object]) -> None:
-        """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached."""
-
-
 class LocalStore:
-    """A `Store` for one process. *spider* gives the spider whose methods are callbacks; *told* is called with each fault."""
+    """The store of one process. A class is named by bytes, and a request by its own key.
+
+    *spider* gives the spider whose methods are callbacks; *told* is called with each fault.
+    """
 
     def __init__(
         self,
@@ -136,12 +93,11 @@ class LocalStore:
         self.has_lost = False
         self._classes = Classes()
         self._changed: dict[bytes, None] = {}  #: classes to be written
-        # A plain dict would look for its oldest past all that it has forgotten.
-        self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
+        self._led_here: Latest[bytes, Standing | None] = Latest(LANDINGS_REMEMBERED)
         self._rows: list[tuple[int, bytes, bytes, int, bytes]] = []
         self._last_row = 0
         #: By row. A list that several callbacks fill must be one list still when one of them is called late.
-        self._objects: OrderedDict[int, Request] = OrderedDict()
+        self._objects: Latest[int, Request] = Latest(OBJECTS_HELD)
         self._rule_sets: dict[tuple[str, ...], int] = {}
         self._indexed: set[str] = set()  #: by what requests were looked for
 
@@ -152,7 +108,7 @@ class LocalStore:
         return self._classes.get(class_key)
 
     def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change the class *class_key* by the function *how*, and return the result of *how*."""
+        """Change the class *class_key* in one step. *how* gives the new class and a result, and may be called more than once."""
         before = self._classes.get(class_key)
         after, result = how(before)
         if after is not before:
@@ -167,7 +123,7 @@ class LocalStore:
                 self._write()
 
     def waiting(self) -> Iterable[bytes]:
-        """The classes for which requests wait, the one first whose request has waited longest."""
+        """The classes for which requests wait, when no URL that stands can bring a page any more; what waits longest first."""
         if not self._classes.waiting:
             return ()
         self._write()
@@ -175,7 +131,7 @@ class LocalStore:
         return [of for (of,) in names if self.get(of).waiting]
 
     def call_later(self, what: Callable[[], object]) -> None:
-        """Never called, since this store can always be reached."""
+        """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached. This one always can."""
 
     @property
     def count_waiting(self) -> int:
@@ -194,15 +150,17 @@ class LocalStore:
         is_waiting: bool,
         manner: Manner | None = None,
     ) -> bool:
-        """Keep *request*, named *own_key*, of the class *class_key*, which *rules* suppress. False if it cannot be kept."""
+        """Keep *request*, named *own_key*, of the class *class_key*. False if it cannot be kept and must be fetched.
+
+        *is_waiting*: it waits for the URL that stands for its class; else *rules* suppress it. *manner*: that of
+        *request*, where it is known.
+        """
         if manner is None:
             manner = manner_of(request, self._spider())
         if self._is_broken or manner.beside is None:
             return False
         kept = manner.beside + url_bytes(request)
-        if (
-            manner.holds_objects and from_bytes(kept, self._spider()) is None
-        ):  # it can be pickled, and not made again
+        if manner.holds_objects and from_bytes(kept, self._spider()) is None:  # pickled, and not made again
             return False
         rule_set = self._rule_sets.get(rules)
         if rule_set is None:
@@ -215,15 +173,10 @@ class LocalStore:
             self._rows.pop()
             return False
         if manner.holds_objects:
-            self._hold_object(request)
+            self._objects[self._last_row] = request
         if is_waiting:
             self._count_waiting(class_key, 1)
         return True
-
-    def _hold_object(self, request: Request) -> None:
-        self._objects[self._last_row] = request
-        if len(self._objects) > OBJECTS_HELD:
-            self._objects.popitem(last=False)
 
     def _count_waiting(self, class_key: bytes, more: int) -> None:
         before = self.get(class_key)
@@ -256,8 +209,6 @@ class LocalStore:
     def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
         """The first class from which a redirect led to the page *landing*; None if there were several."""
         first = self._led_here.setdefault(landing, origin)
-        if len(self._led_here) > LANDINGS_REMEMBERED:
-            self._led_here.popitem(last=False)
         if first is not None and first[0] != origin[0]:
             self._led_here[landing] = None
         return first
@@ -280,7 +231,7 @@ class LocalStore:
         where = f"rules IN ({numbers}) AND n < ?"
         newest = f"SELECT n, rules, request FROM rest WHERE {where} ORDER BY n DESC LIMIT {_READ}"  # noqa: S608  Numbers.
         self._write()
-        return self._try(lambda database: database.execute(newest, (before,)).fetchall(), [])
+        return self._select(newest, (before,))
 
     def _take_oldest(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
         """The request, and its class, that has rested longest of those with this *name*."""
@@ -289,10 +240,8 @@ class LocalStore:
             self._try(lambda database: database.execute(_INDEX.format(by)), None)
             self._indexed.add(by)
         find = _FIND.format(by)
-        found: tuple[int, bytes, bytes] | None = self._try(
-            lambda database: database.execute(find, (name,)).fetchone(), None
-        )
-        return found
+        found = self._select(find, (name,))
+        return found[0] if found else None
 
     def _remove(self, row: int) -> bool:
         """Remove the kept request in *row* of the database. Returns whether it was there."""
@@ -311,11 +260,8 @@ class LocalStore:
 
     def fact(self, name: str) -> str | None:
         """The text that the job has saved under *name*; None if there is none."""
-        found = self._try(
-            lambda database: database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone(),
-            None,
-        )
-        return None if found is None else str(found[0])
+        found = self._select("SELECT value FROM facts WHERE name = ?", (name,))
+        return str(found[0][0]) if found else None
 
     def put_fact(self, name: str, value: str) -> None:
         """Save the text *value* under *name*."""
@@ -333,25 +279,26 @@ class LocalStore:
             with suppress(ValueError, TypeError, KeyError):
                 self._put(name, UNKNOWN, class_from_json(told))
         self._changed.clear()
-        rows = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'"
-        self._last_row = self._try(
-            lambda database: int(database.execute(rows).fetchone()[0]), _BEYOND_ALL_ROWS
-        )
+        rows = self._select("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'")
+        self._last_row = int(rows[0][0]) if rows else _BEYOND_ALL_ROWS
         sets = self._select("SELECT names, id FROM rules")
         self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
 
-    def _select(self, query: str) -> list[Any]:
+    def _select(self, query: str, arguments: tuple[object, ...] = ()) -> list[Any]:
         nothing: list[Any] = []
-        return self._try(lambda database: database.execute(query).fetchall(), nothing)
+        return self._try(lambda database: database.execute(query, arguments).fetchall(), nothing)
 
     def close(self) -> None:
         """Write all, and close the store."""
         self._write()
+        self._close_database()
+        # What still comes is fetched.
+        self._is_broken = True
+
+    def _close_database(self) -> None:
         if self._database is not None:
             self._database.close()
             self._database = None
-        # What still comes is fetched.
-        self._is_broken = True
 
     def _write(self) -> bool:
         """Write to the disk what is not written yet. Returns False if that fails; the next call tries again."""
@@ -379,12 +326,10 @@ class LocalStore:
             return default
         try:
             return ask(self._open_database())
-        except sqlite3.OperationalError as error:
+        except (sqlite3.OperationalError, OSError) as error:
             self._note_fault(error, "What it cannot take is fetched.")
         except sqlite3.DatabaseError as error:
             self._begin_anew(error)
-        except OSError as error:
-            self._note_fault(error, "What it cannot take is fetched.")
         return default
 
     def _open_database(self) -> sqlite3.Connection:
@@ -403,18 +348,13 @@ class LocalStore:
     def _begin_anew(self, error: Exception) -> None:
         """Put the file aside, which is damaged or not SQLite's, and begin a new one."""
         self.has_lost = True
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self._close_database()
         self._note_fault(error, "It is put aside, and what it held may be fetched again.")
         self._rule_sets.clear()
         self._rows.clear()
         self._indexed.clear()
         try:
-            for suffix in ("", "-wal", "-shm"):
-                path = Path(self._path + suffix)
-                if path.exists():
-                    path.replace(f"{path}.broken")
+            put_aside(Path(self._path))
         except OSError:
             self._is_broken = True
 
@@ -436,24 +376,15 @@ def _has_content(path: str) -> bool:
         return False
 
 
-def class_json(class_key: Class) -> str:
-    """The class *class_key* as JSON, without its keeper, which this process alone can find."""
-    landed_on = None if class_key.landed_on is None else class_key.landed_on.hex()
-    return json.dumps(
-        [
-            class_key.state,
-            class_key.standing,
-            class_key.waiting,
-            class_key.failed,
-            landed_on,
-            class_key.priority,
-            class_key.depth,
-        ]
-    )
+def class_json(known: Class) -> str:
+    """The class *known* as JSON, without its keeper, which this process alone can find."""
+    state, standing, waiting, failed, landed_on, priority, depth, _ = known
+    landed = None if landed_on is None else landed_on.hex()
+    return json.dumps([state, standing, waiting, failed, landed, priority, depth])
 
 
 def class_from_json(told: str | bytes) -> Class:
-    """The class that `as_json` has written. Raises `ValueError`, `TypeError` or `KeyError` for any other text."""
+    """The class that `class_json` has written. Raises `ValueError`, `TypeError` or `KeyError` for any other text."""
     state, standing, waiting, failed, landed_on, priority, depth = json.loads(told)
     landed = None if landed_on is None else bytes.fromhex(landed_on)
     return Class(State(state), tuple(standing), waiting, failed, landed, priority, depth)

@@ -13,20 +13,28 @@ and lets the page through.
 
 from __future__ import annotations
 
-import logging
 import time
 from copy import copy
+from itertools import count
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.answer_records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
+from scrapy_dust.crawl.answer_records import (
+    DUPLICATE_BY,
+    DUPLICATE_OF,
+    body_of,
+    is_recorded,
+    page_url,
+    yield_nothing,
+)
+from scrapy_dust.crawl.components import Component, CrawlLogger, listen
 from scrapy_dust.crawl.faults import Faults
-from scrapy_dust.crawl.handlers import Handlers
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import ALONE, ASKED, OPT_OUT
 from scrapy_dust.crawl.rules import rules_of
@@ -34,16 +42,13 @@ from scrapy_dust.errors import DustError
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from typing import Self
+    from collections.abc import AsyncIterator, Callable
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_dust.crawl.seen_contents import Contents, CopyFinding
 
-logger = logging.getLogger(__name__)
 
 #: In a request's meta: we have asked for it again, and it may be a copy still.
 _HEIR = "dust_content_heir"
@@ -53,7 +58,7 @@ _RECOVERY = 30.0
 _INCOMPLETE = frozenset({"dataloss", "download_stopped"})
 
 
-class ContentDedupMiddleware:
+class ContentDedupMiddleware(Component):
     """Spider middleware that marks or drops copies of pages. Goes into ``SPIDER_MIDDLEWARES`` at 955."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -72,12 +77,11 @@ class ContentDedupMiddleware:
             self._settings.content_keep_days,
             job_dir(crawler.settings),
         )
-        self._contents: Contents = Contents(
-            self._settings, store, rules.canonize, volatile_places(self._settings)
-        )
+        volatile = volatile_places(self._settings)
+        self._contents: Contents = Contents(self._settings, store, rules.canonize, volatile)
+        super().__init__(crawler)
         rules.changed.append(self._contents.keys_changed)
-        self._handlers = Handlers()
-        self._crawler = crawler
+        self._handlers, self._log = Handlers(), CrawlLogger(__name__, crawler)
         self._dropped: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
         self._followed: WeakSet[Request] = WeakSet()
         self._new: WeakKeyDictionary[Request, str] = WeakKeyDictionary()  #: whose callbacks are not done
@@ -86,11 +90,7 @@ class ContentDedupMiddleware:
         self._follows = self._settings.content_follow or crawler.settings.getint("DEPTH_LIMIT") > 0
         self._failing_until = 0.0
         self._faults = Faults(crawler, Stat.CONTENT_ERRORS)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        listen(crawler, self._spider_closed)
 
     def process_spider_input(self, response: Response) -> None:
         request = response.request
@@ -145,10 +145,8 @@ class ContentDedupMiddleware:
 
     def _ask_for(self, heir: Request, url: str) -> None:
         self._crawler.stats.inc_value(Stat.COPIES_ASKED_FOR.value)
-        logger.info(
-            "The callback of %(url)s failed, so %(heir)s, which was dropped as its copy, is asked for.",
-            {"url": url, "heir": heir},
-            extra={"spider": self._crawler.spider},
+        self._log.info(
+            "The callback of %s failed, so %s, which was dropped as its copy, is asked for.", url, heir
         )
         self._crawler.engine.crawl(heir.replace(dont_filter=True, meta={**heir.meta, _HEIR: True}))
 
@@ -178,24 +176,17 @@ class ContentDedupMiddleware:
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
         else:
             ignored = copy(request)
-            ignored.callback = _yield_nothing
+            ignored.callback = yield_nothing
             self._dropped[ignored] = request
             response.request = ignored
             if seen.keeper in self._heirs and self._heirs[seen.keeper] is None:
                 self._heirs[seen.keeper] = request
             self._crawler.stats.inc_value(Stat.COPIES_DROPPED.value)
-        logger.debug(
-            "Dropped %(response)s: %(by)s as %(keeper)s.",
-            {"response": response, "by": _SAID[str(seen.by)], "keeper": seen.keeper},
-            extra={"spider": self._crawler.spider},
-        )
+        self._log.debug("Dropped %s: %s as %s.", response, _SAID[str(seen.by)], seen.keeper)
 
     def _restore_request(self, response: Response) -> None:
-        if (
-            response.request is not None
-            and (original := self._dropped.pop(response.request, None)) is not None
-        ):
-            response.request = original
+        if response.request is not None:
+            response.request = self._dropped.pop(response.request, response.request)
 
     def _lets_through(self, response: Response, one: Any) -> bool:
         if response.request not in self._followed or isinstance(one, Request):
@@ -208,22 +199,15 @@ class ContentDedupMiddleware:
         if log is not None:
             log.add_copy(request, response, seen.keeper or "", str(seen.by))
 
-    def _spider_closed(self, spider: Spider) -> None:
+    def _spider_closed(self) -> None:
         try:
             self._contents.store.close()
         except Exception as error:  # noqa: BLE001  as above
             self._note_fault("Could not write the last signatures", error)
         stats = self._crawler.stats
-        copies, done = stats.get_value(Stat.COPIES.value, 0), self._settings.content_dedup
-        logger.info(
-            "%(pages)d pages with new content, %(copies)d copies of them%(dropped)s.",
-            {
-                "pages": stats.get_value(Stat.CONTENTS.value, 0),
-                "copies": copies,
-                "dropped": ", which were dropped" if done == "drop" and copies else "",
-            },
-            extra={"spider": spider},
-        )
+        pages, copies = stats.get_value(Stat.CONTENTS.value, 0), stats.get_value(Stat.COPIES.value, 0)
+        dropped = ", which were dropped" if self._settings.content_dedup == "drop" and copies else ""
+        self._log.info("%d pages with new content, %d copies of them%s.", pages, copies, dropped)
 
     def _note_fault(self, what: str, error: Exception) -> None:
         if isinstance(error, DustError):
@@ -231,12 +215,31 @@ class ContentDedupMiddleware:
         self._faults.note(what, error)
 
 
+class Handlers:
+    """Names the callbacks of one crawl. Callbacks that may do different things have different names."""
+
+    def __init__(self) -> None:
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._next = count()
+        self._crawl = time.time_ns()
+
+    def name(self, callback: Callable[..., Any] | None) -> str:
+        """The name of *callback*: of a spider's method its own, in later crawls too; of other functions one for this
+        crawl only.
+        """
+        if callback is None:
+            return "parse"
+        function = getattr(callback, "__func__", callback)
+        named = getattr(function, "__name__", "")
+        if isinstance(function, FunctionType) and function.__closure__ is None and named != "<lambda>":
+            return named
+        number = self._numbers.get(function)
+        if number is None:
+            number = self._numbers[function] = next(self._next)
+        return f"{named} {self._crawl} {number}"
+
+
 _SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the same text"}
-
-
-def _yield_nothing(response: Response, **_: Any) -> tuple[()]:
-    """The callback of a dropped copy: it yields nothing."""
-    return ()
 
 
 def _is_compared(request: Request, response: Response) -> bool:

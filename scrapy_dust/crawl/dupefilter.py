@@ -8,9 +8,8 @@ are filtered, except redirects back to a URL of their own chain: without scrapy-
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
@@ -19,11 +18,12 @@ from scrapy.utils.python import global_object_name
 from scrapy_dust.crawl.canary_draw import local_draw
 from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.class_store import LocalStore, StoreGone
-from scrapy_dust.crawl.enforcing import Enforcing, redirect_chain
+from scrapy_dust.crawl.components import Component, CrawlLogger, Wrapper, listen
+from scrapy_dust.crawl.enforcing import Enforcing
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
-from scrapy_dust.crawl.requests import AFTER_FAILURE, ASKED_BY, ITSELF, ORIGINAL_URL, follows_rules, is_retry
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ASKED_BY, ITSELF, ORIGINAL_URL, is_retry, redirect_chain
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.rules_into_force import IntoForce
 from scrapy_dust.crawl.shadow_mode import Shadow
@@ -31,6 +31,7 @@ from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Request, Spider
@@ -38,13 +39,10 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_dust.crawl.canary_draw import Draw
-    from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.probation import Probation
 
-logger = logging.getLogger(__name__)
 
-
-class DustDupeFilter:
+class DustDupeFilter(Component, Wrapper):
     """Dupefilter that suppresses URLs of pages already fetched. Goes into ``DUPEFILTER_CLASS``.
 
     Wraps the dupefilter in ``DUST_FALLBACK_DUPEFILTER_CLASS``.
@@ -54,7 +52,7 @@ class DustDupeFilter:
         self,
         crawler: Crawler,
         inner: BaseDupeFilter | None = None,
-        store: Store | None = None,
+        store: LocalStore | None = None,
         draw: Draw | None = None,
     ) -> None:
         """A dupefilter around *inner*, the project's own. *store* and *draw*: those that several workers share;
@@ -63,7 +61,9 @@ class DustDupeFilter:
         self._rules = rules = rules_of(crawler)
         if inner is None:
             inner = build_from_crawler(load_object(rules.settings.fallback_dupefilter_class), crawler)
-        self._inner, self._crawler, self._is_enabled = inner, crawler, rules.settings.enabled
+        super().__init__(crawler)
+        self._inner: BaseDupeFilter = inner
+        self._log, self._is_enabled = CrawlLogger(__name__, crawler), rules.settings.enabled
         self._naming = Naming(crawler, rules)
         #: Own names of requests that may come again: those that the dupefilter underneath is not asked about, and
         #: all where it lets some through twice.
@@ -82,6 +82,8 @@ class DustDupeFilter:
         self.into_force: IntoForce | None = None
         #: The tests of rules on probation; None: the crawl has no such rules.
         self.probation: Probation | None = None
+        #: Told of each request that is no duplicate and is queued next, where rules are enforced.
+        self.let_through: list[Callable[[Request], None]] = []
         self._job: LocalStore | None = None
         #: The name of this process among those that share what was seen; None: it crawls alone.
         self.worker: str | None = None
@@ -89,19 +91,20 @@ class DustDupeFilter:
             draw = draw or local_draw(log_dir(rules.settings.dir).parent)
             self._begin_with(store, draw)
 
-    def _begin_with(self, store: Store | None, draw: Draw) -> None:
+    def _begin_with(self, store: LocalStore | None, draw: Draw) -> None:
         crawler, rules = self._crawler, self._rules
         if rules.shadowed:
             self._shadow = Shadow(crawler, rules, self._naming, draw)
             return
         if store is None:
+            failed = Stat.STORE_ERRORS.value
             store = self._job = LocalStore(
-                job_dir(crawler.settings), lambda: crawler.spider, self._store_failed
+                job_dir(crawler.settings), lambda: crawler.spider, lambda: crawler.stats.inc_value(failed)
             )
         self._draw = draw
         twice = self._lets_through_twice
         self.enforcing = Enforcing(crawler, rules, self._naming, store, draw, lets_through_twice=twice)
-        crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+        listen(crawler, self._request_scheduled)
         # Workers that share a store go by the same rules to the end.
         if self._job is not None and (rules.may_learn or rules.on_probation or rules.before.rules):
             self.into_force = IntoForce(crawler, rules, self.enforcing)
@@ -111,10 +114,7 @@ class DustDupeFilter:
 
             reach = self.enforcing.proving.reach
             self.probation = Probation(crawler, rules, self._naming, self.into_force, reach)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+            self.let_through.append(self.probation.let_through)
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
@@ -126,19 +126,12 @@ class DustDupeFilter:
         fallback = load_object(rules.settings.fallback_dupefilter_class)
         of_spider = getattr(fallback, "from_spider", None)
         if of_spider is not None and rules.count and not issubclass(fallback, RFPDupeFilter):
-            logger.warning(
+            CrawlLogger(__name__, spider.crawler).warning(
                 "%s makes fingerprints of its own, so that no rule has an effect. "
                 'Set DUPEFILTER_CLASS = "scrapy_dust.redis.DustRedisDupeFilter".',
                 global_object_name(fallback),
-                extra={"spider": spider},
             )
         return cls(spider.crawler, None if of_spider is None else of_spider(spider))
-
-    def __getattr__(self, name: str) -> Any:
-        """Give attributes of the wrapped dupefilter to other code that uses them: `debug`, `clear`."""
-        if name == "_inner":  # not made yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
 
     def clear(self) -> None:
         """Forget all requests seen, if the wrapped dupefilter can."""
@@ -181,11 +174,8 @@ class DustDupeFilter:
             self._note_fault(request, error)
             is_filtered = seen
         else:
-            if enforcing is not None and not is_filtered:
-                if enforcing.proving.learning is not None:
-                    enforcing.proving.learning.let_through(request)
-                if self.probation is not None:
-                    self.probation.let_through(request)
+            for note in () if is_filtered else self.let_through:
+                note(request)
         if asked_by is not None:
             self._report_judged(request, asked_by, is_new=not is_filtered)
         return is_filtered
@@ -207,10 +197,9 @@ class DustDupeFilter:
         """Whether the wrapped dupefilter has seen *request* as the spider made it, before any rule."""
         if self.enforcing is None:
             return self._inner.request_seen(request)
+        # Where a URL leads for which the spider has not asked; it may still ask for this one.
         if ORIGINAL_URL in request.meta and request.meta.get("redirect_urls"):
-            return (
-                False  # where a URL leads for which the spider has not asked; it may still ask for this one
-            )
+            return False
         asked, fingerprinter = self.enforcing.spider_request(request), self._naming.fingerprinter
         if not isinstance(fingerprinter, DustRequestFingerprinter):
             return self._inner.request_seen(asked)
@@ -219,14 +208,8 @@ class DustDupeFilter:
 
     def _is_filtered(self, request: Request, *, seen: bool, must_stand: bool, comes_back: bool) -> bool:
         if self.enforcing is None:
-            if (
-                self._shadow is not None
-                and not seen
-                and follows_rules(request)
-                and self._rules.cover(request.url)
-            ):
-                key = self._naming.unenforced_key
-                self._shadow.watch(request, key(request), map(key, redirect_chain(request)))
+            if self._shadow is not None and not seen:
+                self._shadow.watch(request)
             return seen and not self._returns_in_chain(request, None)
         site = self.enforcing.site_of(request)
         if seen:
@@ -326,16 +309,10 @@ class DustDupeFilter:
             if has_rules or (self.into_force is not None and self._lets_through_twice):
                 self._had.add(hash(self._naming.own(request)))
         except StoreGone as gone:
-            logger.debug(
-                "%(why)s: %(request)s may be fetched again when it is linked.",
-                {"why": gone, "request": request},
-            )
+            self._log.debug("%s: %s may be fetched again when it is linked.", gone, request)
         except Exception as error:  # noqa: BLE001  As above.
             self._note_fault(request, error)
 
     def _note_fault(self, request: Request, error: Exception) -> None:
-        what, trace = f"Could not apply rules to {request}", logger.isEnabledFor(logging.DEBUG)
-        self._faults.note(what, error, trace=trace)
-
-    def _store_failed(self) -> None:
-        self._crawler.stats.inc_value(Stat.STORE_ERRORS.value)
+        trace = self._log.isEnabledFor(logging.DEBUG)
+        self._faults.note(f"Could not apply rules to {request}", error, trace=trace)

@@ -1,6 +1,6 @@
 """Applies the rules in force to each request: fetch it, let it wait, or suppress it, as the tables in `life` say.
 
-`DustDupeFilter` asks about each request and says whether the wrapped dupefilter has seen it. The `Store` holds the
+`DustDupeFilter` asks about each request and says whether the wrapped dupefilter has seen it. The store holds the
 classes and the requests that wait; the meta of a request says for which classes the request stands.
 """
 
@@ -22,6 +22,7 @@ from scrapy_dust.crawl.requests import (
     STANDS_FOR,
     follows_rules,
     is_retry,
+    redirect_chain,
     spider_request,
 )
 from scrapy_dust.crawl.returned_requests import Returning
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.class_names import Meaning, Naming
-    from scrapy_dust.crawl.class_store import Store
+    from scrapy_dust.crawl.class_store import LocalStore
     from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.rules import CrawlRules
 
@@ -49,14 +50,14 @@ class Enforcing:
         crawler: Crawler,
         rules: CrawlRules,
         naming: Naming,
-        store: Store,
+        store: LocalStore,
         draw: Draw,
         *,
-        lets_through_twice: bool = False,
+        lets_through_twice: bool,
     ) -> None:
         """*lets_through_twice*: the project's dupefilter may take two requests of one name for two."""
         self._lets_through_twice = lets_through_twice
-        self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
+        self._crawler, self._rules, self.naming, self._store = crawler, rules, naming, store
         self._traced, self._rules_of = rules.traced, rules.canonizer.rules
         self._sets_aside = bool(rules.left_alone or rules.set_aside)
         self._limits_depth = crawler.settings.getint("DEPTH_LIMIT") > 0
@@ -65,12 +66,9 @@ class Enforcing:
         self.proving = Proving(
             crawler, rules, naming, self.suppressions, self.returning, store, self._register_pages, draw
         )
+        fetched = self.suppressions.note_fetched_after_all
         self.succession = Succession(
-            crawler,
-            store,
-            self.returning,
-            self.suppressions.note_fetched_after_all,
-            lets_through_twice=lets_through_twice,
+            crawler, store, self.returning, fetched, lets_through_twice=lets_through_twice
         )
         self.outcomes = Outcomes(crawler, self.succession, self._class_name)
 
@@ -87,7 +85,7 @@ class Enforcing:
             return request
         written = spider_request(request)
         # Meta is copied from request to request; only what has the same key can be meant.
-        if written is None or self._naming.key(written) != self._naming.key(request):
+        if written is None or self.naming.key(written) != self.naming.key(request):
             return request
         return written
 
@@ -129,7 +127,7 @@ class Enforcing:
         takes two for two; then the suppressed one stays, for its own redirect.
         """
         of = None if site is None else self._class_of(request, site)[0]
-        own = self._naming.own(request)
+        own = self.naming.own(request)
         if of is not None and request.meta.get("redirect_urls"):
             known = self._store.get(of)
             stays = self._lets_through_twice
@@ -165,10 +163,6 @@ class Enforcing:
 
     # -- rules that change while the crawl goes on
 
-    def handling_name(self, request: Request) -> str | None:
-        """A name for how the spider handles *request*; None if it handles no other request alike."""
-        return self._naming.handling_name(request)
-
     def note_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
         """Settle the class of *url*, by the rules of now: *url* has brought a page."""
         site = self._rules.site_of(url)
@@ -182,12 +176,10 @@ class Enforcing:
         if of is not None and known.state is State.SETTLED and self.proving.was_beyond(request):
             return not self._is_spared(request, of, known, is_waiting=False)
         before = classes_stood_for(request)
+        if of is None or any(name == of for name, _ in before):
+            return True
         # What stands for a class is in the queue still: whatever the class is by now, it has its page from another URL.
-        if (
-            of is None
-            or any(name == of for name, _ in before)
-            or self._naming.keeper(of, known) == request.url
-        ):
+        if self.naming.keeper(of, known) == request.url:
             return True
         if known.state in (State.UNKNOWN, State.FAILED) or not self._is_spared(
             request, of, known, is_waiting=known.state is not State.SETTLED
@@ -205,17 +197,15 @@ class Enforcing:
                 self._settle_class(Request(url), meaning)
 
     def _settle_class(self, request: Request, meaning: Meaning) -> None:
-        of = self._naming.class_with_meaning(request, meaning)
-        written = self._store.get(of).keeper or self._naming.note_fetched(of, request.url)
+        of = self.naming.class_with_meaning(request, meaning)
+        written = self._store.get(of).keeper or self.naming.note_fetched(of, request.url)
         self._store.change(of, lambda known: life.page_taken(known._replace(keeper=written)))
 
     # -- what becomes of a request
 
     def _class_of(self, request: Request, site: str) -> tuple[bytes | None, Class]:
-        """The class of *request*. A URL that only other sites link makes a class of its own, until its own site links
-        it too.
-        """
-        of = self._naming.class_of(request, site)
+        """The class of *request*. A URL that only other sites link is a class of its own until its own site links it."""
+        of = self.naming.class_of(request, site)
         if of is None:
             return None, life.UNKNOWN
         known = self._store.get(of)
@@ -223,9 +213,9 @@ class Enforcing:
             meta = request.meta
             if LINKED_BY not in meta and "redirect_urls" not in meta:
                 return of, known
-            stranger = self._naming.linking_site(request, site)
+            stranger = self.naming.linking_site(request, site)
             if stranger is not None:
-                of = self._naming.class_of(request, site, stranger)
+                of = self.naming.class_of(request, site, stranger)
                 known = life.UNKNOWN if of is None else self._store.get(of)
         return of, known
 
@@ -233,12 +223,10 @@ class Enforcing:
         """The name of the class of *request*; the name of *request* itself where no rule applies."""
         site = self.site_of(request)
         of = None if site is None else self._class_of(request, site)[0]
-        return self._naming.own(request) if of is None else of
+        return self.naming.own(request) if of is None else of
 
     def _let_through_alone(self, request: Request) -> bool:
-        """Let *request* through as like no other. It stands for no class but those of the requests that redirected to
-        it.
-        """
+        """Let *request* through as like no other. It stands for no class but those that redirected to it."""
         if not request.meta.get("redirect_urls"):
             request.meta.pop(STANDS_FOR, None)
         return False
@@ -247,8 +235,8 @@ class Enforcing:
         """Whether *request* is a redirect that stays in the class where it began."""
         if not request.meta.get("redirect_urls"):
             return False
-        key = self._naming.key(request)
-        return any(self._naming.key(earlier) == key for earlier in redirect_chain(request))
+        key = self.naming.key(request)
+        return any(self.naming.key(earlier) == key for earlier in redirect_chain(request))
 
     def _continue_redirect(self, request: Request, class_key: bytes, known: Class) -> bool:
         if request.meta.get("redirect_urls"):
@@ -259,30 +247,23 @@ class Enforcing:
         return False
 
     def _let_through(self, request: Request, class_key: bytes) -> bool:
-        self.succession.admit(
-            request, class_key, self._depth(request), self._naming.note_fetched(class_key, request.url)
-        )
+        keeper = self.naming.note_fetched(class_key, request.url)
+        self.succession.admit(request, class_key, self._depth(request), keeper)
         if ORIGINAL_URL not in request.meta:
             return False
         written = self.spider_request(request)
-        if written is not request and not self.suppressions.replace(
-            written, class_key, self._naming.own(written)
-        ):
+        if written is not request and not self.suppressions.replace(written, class_key):
             self.returning.queue_later(iter((written.replace(dont_filter=True),)))
         return False
 
     def _is_spared(self, request: Request, class_key: bytes, known: Class, *, is_waiting: bool) -> bool:
-        """Whether *request* need not be fetched now, because another URL of its class *class_key* stands or has brought the
-        page.
-        """
+        """Whether *request* need not be fetched now: another URL of its class stands, or has brought the page."""
         if "redirect_urls" in request.meta:
             self.succession.chain_ended(request, class_key)
         asked = self.spider_request(request)
-        behind = self._naming.merging_rules(asked.url, known)
-        as_written = asked is request
-        if self.proving.becomes_canary(
-            asked, class_key, known, behind, early=is_waiting, as_written=as_written
-        ):
+        behind = self.naming.merging_rules(asked.url, known)
+        written = asked is request
+        if self.proving.becomes_canary(asked, class_key, known, behind, early=is_waiting, as_written=written):
             if is_waiting:
                 self.succession.admit(request, class_key, self._depth(request))
             else:
@@ -297,14 +278,3 @@ class Enforcing:
     def _depth(request: Request) -> int:
         depth = request.meta.get("depth", 0)
         return depth if isinstance(depth, int) else 0
-
-
-def redirect_chain(request: Request) -> list[Request]:
-    """The requests that redirects led from to *request*, the first one first."""
-    try:
-        return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
-    except (
-        TypeError,
-        ValueError,
-    ):  # a subclass of Request that wants more than that, with meta copied from another
-        return []

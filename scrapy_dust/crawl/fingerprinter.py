@@ -11,25 +11,18 @@ import logging
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scrapy import signals
+from scrapy.pipelines.media import MediaPipeline
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_dust.crawl.media import spare_media
-from scrapy_dust.crawl.requests import (
-    beside_fragment,
-    canonical_request,
-    fragment_for_scripts,
-    is_plain,
-    without_fragment,
-)
+from scrapy_dust.crawl import requests
+from scrapy_dust.crawl.components import Component, Wrapper, counting, listen
+from scrapy_dust.crawl.requests import is_plain
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.scrapys_keys import are_known, scrapys_key, url_in_request
-from scrapy_dust.crawl.stat_counting import counting
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -44,7 +37,7 @@ _NOTHING = None, b""
 _CANONIZED = Stat.CANONIZED.value
 
 
-class DustRequestFingerprinter:
+class DustRequestFingerprinter(Component, Wrapper):
     """Fingerprinter that follows the rules. Goes into ``REQUEST_FINGERPRINTER_CLASS``.
 
     Wraps the fingerprinter in ``DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS``.
@@ -52,9 +45,10 @@ class DustRequestFingerprinter:
 
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
-        fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
-        self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
-        self._is_known = are_known(self._fallback)
+        super().__init__(crawler)
+        inner = load_object(rules.settings.fallback_request_fingerprinter_class)
+        self._inner: RequestFingerprinterProtocol = build_from_crawler(inner, crawler)
+        self._is_known = are_known(self._inner)
         self._traced = rules.traced if rules.enforced else None
         self._canonize = rules.canonize
         self._keeps_fragments = rules.settings.enabled
@@ -66,13 +60,8 @@ class DustRequestFingerprinter:
         self._own: tuple[Request | None, bytes, bool] = None, b"", False
         rules.changed.append(self._forget_last)
         self._ignores_rules = False
-        self._crawler = crawler
         if rules.enforced:
-            crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+            listen(crawler, self._spider_opened)
 
     def fingerprint(self, request: Request) -> bytes:
         if self._traced is None:
@@ -105,17 +94,11 @@ class DustRequestFingerprinter:
             self._own = request, key, is_known
         return key
 
-    def __getattr__(self, name: str) -> Any:
-        """Give attributes of the wrapped fingerprinter to other code that uses them."""
-        if name == "_fallback":  # not made yet
-            raise AttributeError(name)
-        return getattr(self._fallback, name)
-
     def _class_fingerprint(self, request: Request, traced: Callable[[str], tuple[str, Any, Any]]) -> bytes:
         known, _, is_known = self._own
         if is_known if known is request else self._is_known and is_plain(request):
             url = request.url
-            form = beside_fragment(url, self._canonize) if "#" in url else traced(url)[0]
+            form = requests.beside_fragment(url, self._canonize) if "#" in url else traced(url)[0]
             if form == url:
                 return self.own(request)
             try:
@@ -129,16 +112,24 @@ class DustRequestFingerprinter:
         return class_key(request, self._canonize, own, self._stats) or own(request)
 
     def _spider_opened(self) -> None:
-        spare_media(self._crawler, self, self._fallback)
+        """Give media pipelines the fingerprinter that is wrapped: they download each file once per fingerprint.
+
+        If a rule for pages also merged the URLs of two files, the second item would get the first item's file, and a
+        media request looks like any other here.
+        """
+        engine = self._crawler.engine
+        for pipeline in engine.scraper.itemproc.middlewares if engine is not None else ():
+            if isinstance(pipeline, MediaPipeline) and pipeline._fingerprinter is self:
+                pipeline._fingerprinter = self._inner
 
     def _wrapped_fingerprint(self, request: Request) -> bytes:
         """The wrapped fingerprinter's result, with the fragment where a browser's scripts may read it."""
-        key = self._fallback.fingerprint(request)
-        fragment = fragment_for_scripts(request) if self._keeps_fragments else ""
+        key = self._inner.fingerprint(request)
+        fragment = requests.fragment_for_scripts(request) if self._keeps_fragments else ""
         if not fragment:
             return key
         try:
-            is_left_out = self._fallback.fingerprint(without_fragment(request)) == key
+            is_left_out = self._inner.fingerprint(requests.without_fragment(request)) == key
         except TypeError:  # a subclass of Request that replace() cannot make
             is_left_out = True
         # Scrapy's own leaves fragments out; those of renderers do not, and are believed.
@@ -155,7 +146,7 @@ def class_key(
 ) -> bytes | None:
     """The fingerprint of *request*'s canonical form; None if no rule changes *request*, or it cannot be canonized."""
     try:
-        canonical = canonical_request(request, canonize)
+        canonical = requests.canonical_request(request, canonize)
         if canonical is request:
             return None
         key = fingerprint(canonical)

@@ -8,10 +8,11 @@ redirect inside a class would be answered with itself, and the spider would get 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import load_object
 
+from scrapy_dust.crawl.components import Wrapper
 from scrapy_dust.crawl.requests import AFTER_FAILURE, OPT_OUT, canonical_request
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.settings import DustSettings
@@ -41,23 +42,15 @@ def goes_by_key(crawler: Crawler) -> bool:
     return True
 
 
-class DustCacheStorage:
+class DustCacheStorage(Wrapper):
     """Cache storage that keeps responses by URL, not by class. Goes into ``HTTPCACHE_STORAGE``.
 
     Wraps the storage in ``DUST_FALLBACK_HTTPCACHE_STORAGE``.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
-        self._inner: Any = load_object(DustSettings.from_settings(settings).fallback_httpcache_storage)(
-            settings
-        )
+        self._inner = load_object(DustSettings.from_settings(settings).fallback_httpcache_storage)(settings)
         self._rules: CrawlRules | None = None  #: where they are enforced
-
-    def __getattr__(self, name: str) -> Any:
-        """Give attributes of the wrapped storage to other code that uses them."""
-        if name == "_inner":  # not made yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
 
     def open_spider(self, spider: Spider) -> None:
         rules = rules_of(spider.crawler)
@@ -69,13 +62,12 @@ class DustCacheStorage:
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
         found: Response | None = self._inner.retrieve_response(spider, self._as_itself(request))
-        if found is not None and request.meta.get("redirect_urls") and found.url != request.url:
-            # Scrapy's own canonicalization makes both ends equal: this is the redirect that led here.
-            return None
-        if found is not None and request.meta.get(AFTER_FAILURE) == request.url != found.url:
-            # The same of what failed: who is asked for after it has an answer of its own.
-            return None
-        return found
+        if found is None or found.url == request.url:
+            return found
+        # Scrapy's own canonicalization makes two URLs equal: *found* is the redirect that led here, or what failed
+        # before the project asked for this URL, which has an answer of its own.
+        is_another = request.meta.get("redirect_urls") or request.meta.get(AFTER_FAILURE) == request.url
+        return None if is_another else found
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
         self._inner.store_response(spider, self._as_itself(request), response)

@@ -9,30 +9,29 @@ These fetches bypass the scheduler and all caches, wait for their turn at the si
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.judges import Judges
-from scrapy_dust.crawl.requests import is_rendered, meta_of_repeated
+from scrapy_dust.crawl.requests import asked_again, is_rendered
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.page.knowledge import Knowledge
+    from scrapy_dust.crawl.rules import CrawlRules
 
 logger = logging.getLogger(__name__)
 
@@ -55,33 +54,27 @@ class _Inquiry:
 class Inquiries:
     """The inquiries of one crawl.
 
-    *concluded* is told the result of each inquiry. *canonize* gives the key of a URL under the rules in force.
-    *knowledge*: by site, what is known of its pages. *ignore*: CSS selectors of elements that do not count.
-    *both_linked*: the site links both URLs of each pair, and no other URL is fetched.
+    *concluded* is told the result of each inquiry. *both_linked*: the site links both URLs of each pair, and no other
+    URL is fetched.
     """
 
     def __init__(
         self,
         crawler: Crawler,
+        rules: CrawlRules,
         concluded: Callable[[Canary, Outcome], None],
-        canonize: Callable[[str], str],
-        knowledge: Mapping[str, Knowledge],
-        ignore: Sequence[str] = (),
-        judges: Judges | None = None,
+        judges: Judges,
         *,
         both_linked: bool = False,
     ) -> None:
-        self._crawler, self._ignore = crawler, ignore
-        self._canonize = canonize
-        self._concluded = concluded
-        self._judges = judges or Judges(knowledge)
-        self._both_linked = both_linked
+        self._crawler, self._rules, self._concluded = crawler, rules, concluded
+        self._judges, self._both_linked = judges, both_linked
         self._nothing: dict[str, Fetched] = {}  #: what the site answers for URLs that cannot exist
         #: Class → its first canary, where its keeper has no page.
-        self._instead: OrderedDict[str, str] = OrderedDict()
+        self._instead: Latest[str, str] = Latest(_REMEMBERED)
         self._under_way = 0
         self._waiting: deque[_Inquiry] = deque()
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_idle)
 
     @property
     def open(self) -> int:
@@ -101,8 +94,7 @@ class Inquiries:
         key: Callable[[str], str] | None = None,
         keeper: Fetched | None = None,
     ) -> None:
-        """Compare *page*, which *request* brought, with the page of the canary's keeper. Without *page*, fetch it
-        again.
+        """Compare *page*, which *request* brought and which is fetched again if it is None, with the keeper's page.
 
         *key* gives the key of a URL by the rules under test, if these are not the rules in force. *keeper*: the
         keeper's page as the crawl got it, if it is at hand: parts that have changed since then change at each fetch.
@@ -111,7 +103,7 @@ class Inquiries:
             # A rendered page cannot be asked for again in the same way.
             self._concluded(canary, Outcome.UNKNOWN)
             return
-        self._waiting.append(_Inquiry(canary, request, page, key or self._canonize, keeper))
+        self._waiting.append(_Inquiry(canary, request, page, key or self._rules.canonize, keeper))
         self._start_waiting()
 
     def _start_waiting(self) -> None:
@@ -122,7 +114,7 @@ class Inquiries:
                 self._under_way += 1
                 deferred_from_coro(self._run(inquiry))
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         if self._under_way:
             raise DontCloseSpider
 
@@ -139,13 +131,9 @@ class Inquiries:
         self._start_waiting()
 
     def _with_another(self, inquiry: _Inquiry) -> _Inquiry | None:
-        """*inquiry* with an earlier canary of the class in the place of the keeper, which has no page; None if there
-        is none.
-        """
+        """*inquiry* with an earlier canary of the class in the place of the keeper, which has no page; or None."""
         canary = inquiry.canary
         first = self._instead.setdefault(canary.key, canary.url)
-        if len(self._instead) > _REMEMBERED:
-            self._instead.popitem(last=False)
         return None if first == canary.url else replace(inquiry, canary=replace(canary, keeper=first))
 
     async def _inquire(self, inquiry: _Inquiry) -> Outcome:
@@ -191,25 +179,16 @@ class Inquiries:
 
     async def _fetch(self, url: str, like: Request) -> Fetched:
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
-        request = like.replace(
-            url=url,
-            callback=NO_CALLBACK,
-            errback=None,
-            dont_filter=True,
-            meta=meta_of_repeated(like),
-            cb_kwargs={},
-        )
+        request = asked_again(like, url)
         try:
             response = await self._crawler.engine.download_async(request)
         except Exception:  # noqa: BLE001  No answer, for whatever reason the downloader or a middleware has.
             return Fetched(url, url, None)
-        return read_fetched(response, url, self._ignore)
+        return read_fetched(response, url, self._rules.settings.ignore)
 
 
 def read_fetched(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
-    """The page in *response*, fetched for the URL *asked*, in the form that a judge compares. *ignore*: CSS selectors of
-    elements that do not count.
-    """
+    """The page in *response*, fetched for the URL *asked*, in the form that a judge compares, without *ignore*."""
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
 

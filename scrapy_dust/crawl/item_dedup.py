@@ -7,8 +7,6 @@ An item whose compared fields are all empty equals no other.
 from __future__ import annotations
 
 import json
-import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
@@ -18,6 +16,7 @@ from scrapy.utils.python import global_object_name
 from xxhash import xxh3_128_digest
 
 from scrapy_dust.crawl.answer_records import DUPLICATE_OF
+from scrapy_dust.crawl.components import Component
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
@@ -26,11 +25,8 @@ from scrapy_dust.signatures.store_opening import AnyStore, open_for_crawl, open_
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger(__name__)
 
 #: In a JOBDIR: the items that a paused crawl has had.
 JOB_FILE = "dust-items.sqlite"
@@ -38,23 +34,14 @@ _MARK = "#dust-item-"
 _FAILED = "Could not compare or mark an item"
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparedFields:
-    """The values of the fields of an item that are compared."""
-
-    name: str  #: its own, in a store: its URL and its signature
-    url: str | None
-    signature: bytes
-
-
-class ContentDedupPipeline:
+class ContentDedupPipeline(Component):
     """Item pipeline that drops or marks copies of items. Goes into ``ITEM_PIPELINES``, before pipelines that store items."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._settings = settings = rules_of(crawler).settings
         if not settings.enabled:
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         # What came in this crawl is a copy whatever its URL; what an earlier one had is none of itself.
         self._here: AnyStore = open_for_crawl(job_dir(crawler.settings), JOB_FILE)
         self._before: AnyStore | None = None
@@ -62,10 +49,6 @@ class ContentDedupPipeline:
             self._before = open_store(settings.content_store, settings.dir, settings.content_keep_days)
         self._stores = [self._here] if self._before is None else [self._here, self._before]
         self._faults = Faults(crawler, Stat.CONTENT_ERRORS)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
         try:
@@ -95,20 +78,20 @@ class ContentDedupPipeline:
 
     def _keeper(self, item: Any) -> str | None:
         """The URL of the page where an equal item was first seen; None if *item* is new. Remembers *item*."""
-        said = self._compared_fields(item)
+        said = self._signature(item)
         if said is None:
             return None
+        url, signature = said
         for store in self._stores:
-            known = store.find(said.signature)
-            if known is not None and (
-                store is self._here or _url_of(known.url) != said.url or said.url is None
-            ):
+            known = store.find(signature)
+            if known is not None and (store is self._here or _url_of(known.url) != url or url is None):
                 return _url_of(known.url) or "an item without a URL"
         for store in self._stores:
-            store.keep(said.name, (said.signature,), Kind.CONTENT)
+            store.keep(f"{url or ''}{_MARK}{signature.hex()}", (signature,), Kind.CONTENT)
         return None
 
-    def _compared_fields(self, item: Any) -> _ComparedFields | None:
+    def _signature(self, item: Any) -> tuple[str | None, bytes] | None:
+        """The URL of *item*, and a signature of the fields that are compared; None if these are all empty."""
         values = ItemAdapter(item).asdict()
         names = self._settings.content_fields or [
             name for name in values if name not in ("url", DUPLICATE_OF)
@@ -118,15 +101,12 @@ class ContentDedupPipeline:
             return None
         assert self._crawler.spider is not None
         of_what = [self._crawler.spider.name, global_object_name(type(item))]
-        signature = xxh3_128_digest(_json([of_what, chosen]))
+        # What JSON has no word for says what it is by its own.
+        said = json.dumps([of_what, chosen], sort_keys=True, default=repr)
         url = values.get("url")
-        url = url if isinstance(url, str) and url else None
-        return _ComparedFields(f"{url or ''}{_MARK}{signature.hex()}", url, signature)
-
-
-def _json(value: object) -> bytes:
-    # What JSON has no word for says what it is by its own.
-    return json.dumps(value, sort_keys=True, default=repr).encode("utf-8", "surrogatepass")
+        return url if isinstance(url, str) and url else None, xxh3_128_digest(
+            said.encode("utf-8", "surrogatepass")
+        )
 
 
 def _url_of(name: str) -> str | None:

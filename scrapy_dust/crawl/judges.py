@@ -15,7 +15,6 @@ from scrapy_dust.sites import site_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy_dust.page.knowledge import Knowledge
     from scrapy_dust.page.volatile import Volatile
     from scrapy_dust.settings import DustSettings
 
@@ -28,16 +27,11 @@ def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
     return known_places(log_dir(settings.dir).parent).volatile()
 
 
-def knowledge(settings: DustSettings) -> Mapping[str, Knowledge]:
-    """The knowledge of each site that earlier crawls and validations have gathered."""
-    return known_places(log_dir(settings.dir).parent).knowledge()
-
-
 class Judges:
-    """Makes one judge for each host. *knowledge*: by site."""
+    """Makes one judge for each host, with what earlier crawls and validations have learned of its site."""
 
-    def __init__(self, knowledge: Mapping[str, Knowledge]) -> None:
-        self._knowledge = knowledge
+    def __init__(self, settings: DustSettings) -> None:
+        self._knowledge = known_places(log_dir(settings.dir).parent).knowledge()
         self._found: OrderedDict[str, Judge] = OrderedDict()
 
     def judge_for(self, url: str) -> Judge:

@@ -12,7 +12,6 @@ that the page is fetched.
 from __future__ import annotations
 
 import json
-import logging
 from contextlib import closing
 from dataclasses import astuple, dataclass, replace
 from datetime import timedelta
@@ -26,6 +25,7 @@ from scrapy.utils.job import job_dir
 from xxhash import xxh3_128_digest
 
 from scrapy_dust.crawl.class_names import Naming
+from scrapy_dust.crawl.components import Component, CrawlLogger, listen
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.requests import OPT_OUT, is_plain
 from scrapy_dust.crawl.rules import rules_of
@@ -37,13 +37,11 @@ from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-logger = logging.getLogger(__name__)
 
 #: In DUST_DIR, and in a JOBDIR.
 FILE, IN_JOB = "known.sqlite", "dust-known.jsonl"
@@ -64,7 +62,7 @@ class _Page:
         return self.is_done and not self.lost and self.taken.items == self.yielded
 
 
-class KnownMiddleware:
+class KnownMiddleware(Component):
     """Spider middleware that drops requests for pages that an earlier crawl has taken. ``SPIDER_MIDDLEWARES``, at 9_990."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -74,26 +72,17 @@ class KnownMiddleware:
             raise NotConfigured
         self._mode, days = settings.known, settings.known_days
         self._since = 0 if days is None else now_in_seconds() - int(timedelta(days=days).total_seconds())
-        self._crawler = crawler
+        super().__init__(crawler)
         self._faults = Faults(crawler, Stat.KNOWN_ERRORS, "The crawl goes on and fetches")
         self._naming = Naming(crawler, self._rules)
         self._pages: dict[bytes, _Page] = {}
         self._of: WeakKeyDictionary[Request, _Page] = WeakKeyDictionary()
         self._lead_on: set[str] = set()
         self._known: KnownPages | None = None
-        for handler, signal in (
-            (self._spider_opened, signals.spider_opened),
-            (self._item_scraped, signals.item_scraped),
-            (self._item_lost, signals.item_dropped),
-            (self._item_lost, signals.item_error),
-            (self._spider_closed, signals.spider_closed),
-        ):
-            crawler.signals.connect(handler, signal=signal)
+        listen(crawler, self._spider_opened, self._item_scraped, self._spider_closed)
+        for lost in (signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._item_lost, signal=lost)
         self._rules.changed.append(self._keys_changed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -102,7 +91,8 @@ class KnownMiddleware:
         async for one in result:
             if self._lets_through(page, one):
                 yield one
-        self._end_callback(page)
+        if page is not None:
+            page.is_done = True
 
     # -- what is known
 
@@ -125,17 +115,15 @@ class KnownMiddleware:
         try:
             self._naming.asking.note_digest(request)
             handled = self._handling_name(request)
-            if handled is None or (self._mode == "skip" and self._leads_on(handled)):
+            if handled is None:
+                return False
+            if self._mode == "skip" and (handled in self._lead_on or self._known.leads_on(handled)):
                 return False
             found = self._known.of_class(self._class_key(request, handled), self._since)
             return any(map(self._counts_as_taken, found))
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's, or the disk, has against it.
             self._faults.note("Could not look up a page", error)
             return False
-
-    def _leads_on(self, handled: str) -> bool:
-        assert self._known is not None
-        return handled in self._lead_on or self._known.leads_on(handled)
 
     def _counts_as_taken(self, page: TakenPage) -> bool:
         if self._mode == "skip":
@@ -153,7 +141,7 @@ class KnownMiddleware:
             handled = self._handling_name(request)
             if handled is None:
                 return None
-            own, key = self._own_key(request, handled), self._class_key(request, handled)
+            own, key = _digest(self._naming.own(request), handled), self._class_key(request, handled)
         except Exception as error:  # noqa: BLE001  as above
             self._faults.note("Could not name a page", error)
             return None
@@ -161,18 +149,15 @@ class KnownMiddleware:
         page = self._pages[own] = self._of[request] = _Page(taken)
         return page
 
-    def _end_callback(self, page: _Page | None) -> None:
-        if page is not None:
-            page.is_done = True
+    def _page_of(self, response: Response | None) -> _Page | None:
+        return None if response is None or response.request is None else self._of.get(response.request)
 
-    def _item_scraped(self, item: Any, response: Response | None) -> None:
-        page = None if response is None or response.request is None else self._of.get(response.request)
-        if page is not None:
+    def _item_scraped(self, response: Response | None) -> None:
+        if (page := self._page_of(response)) is not None:
             page.taken = replace(page.taken, items=page.taken.items + 1)
 
-    def _item_lost(self, item: Any, response: Response | None) -> None:
-        page = None if response is None or response.request is None else self._of.get(response.request)
-        if page is not None:
+    def _item_lost(self, response: Response | None) -> None:
+        if (page := self._page_of(response)) is not None:
             page.lost += 1
 
     # -- names
@@ -184,9 +169,6 @@ class KnownMiddleware:
 
     def _class_key(self, request: Request, handled: str) -> bytes:
         return _digest(self._naming.key(request), handled)
-
-    def _own_key(self, request: Request, handled: str) -> bytes:
-        return _digest(self._naming.own(request), handled)
 
     def _key_of(self, url: str, handled: str) -> bytes:
         return self._class_key(Request(url), handled)
@@ -211,7 +193,8 @@ class KnownMiddleware:
             self._known = KnownPages(log_dir(self._rules.settings.dir).parent / FILE, spider.name)
             self._known.forget_before(self._since)
             self._update_keys(self._known, self._rules.version)
-            self._pages |= {taken.own: _page_of(taken) for taken in self._pages_of_job()}
+            before = self._pages_of_job()
+            self._pages |= {one.own: _Page(one, yielded=one.items, is_done=True) for one in before}
         except DustError as error:
             self._faults.note("Could not read what is known", error)
             self._known = None
@@ -245,39 +228,30 @@ class KnownMiddleware:
                     path.write_text("".join(_as_line(page) for page in taken), encoding="utf-8")
         except (DustError, OSError) as error:
             self._faults.note("Could not keep what is known", error)
-        self._log_summary(spider, reason, len(taken))
+        self._log_summary(reason, len(taken))
 
     def _save_taken(self, known: KnownPages, taken: list[TakenPage]) -> None:
         # Of a job the rules may have changed since a page was taken.
-        named = [
-            replace(one, key=self._key_of(one.url, one.handled)) if one.is_plain else one for one in taken
-        ]
-        known.add(named)
+        known.add(
+            [replace(one, key=self._key_of(one.url, one.handled)) if one.is_plain else one for one in taken]
+        )
         if (path := self._job_file()) is not None:
             path.unlink(missing_ok=True)
 
-    def _log_summary(self, spider: Spider, reason: str, taken: int) -> None:
-        ended = reason == "finished"
-        self._crawler.stats.set_value(Stat.KNOWN_TAKEN.value, taken if ended else 0)
-        logger.info(
-            "DUST_KNOWN spared %(skipped)d requests for pages that an earlier crawl has taken; %(taken)d pages of this crawl %(are)s.",
-            {
-                "skipped": self._crawler.stats.get_value(Stat.KNOWN_SKIPPED.value, 0),
-                "taken": taken,
-                "are": "are known from now on"
-                if ended
-                else f"will be fetched again, since it ended early ({reason})",
-            },
-            extra={"spider": spider},
+    def _log_summary(self, reason: str, taken: int) -> None:
+        has_ended, stats = reason == "finished", self._crawler.stats
+        stats.set_value(Stat.KNOWN_TAKEN.value, taken if has_ended else 0)
+        early = f"will be fetched again, since it ended early ({reason})"
+        CrawlLogger(__name__, self._crawler).info(
+            "DUST_KNOWN spared %d requests for pages that an earlier crawl has taken; %d pages of this crawl %s.",
+            stats.get_value(Stat.KNOWN_SKIPPED.value, 0),
+            taken,
+            "are known from now on" if has_ended else early,
         )
 
 
 def _digest(fingerprint: bytes, handled: str) -> bytes:
     return xxh3_128_digest(fingerprint + handled.encode("utf-8", "surrogatepass"))
-
-
-def _page_of(taken: TakenPage) -> _Page:
-    return _Page(taken, yielded=taken.items, is_done=True)
 
 
 def _as_line(page: TakenPage) -> str:

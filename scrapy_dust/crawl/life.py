@@ -37,7 +37,7 @@ class Event(StrEnum):
     TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
     NO_PAGE = "no page"  #: the last URL that stood brought no page
     NOTHING = (
-        "nothing yielded"  #: the spider has made nothing of an answer, with a callback that yields elsewhere
+        "nothing yielded"  #: the spider made nothing of an answer, with a callback that yields elsewhere
     )
     DOUBTED = "page in doubt"  #: what it has shown for its page is a wall for other classes
     LED_AWAY = "led away"  #: a redirect led to the page of another class
@@ -140,8 +140,7 @@ After = tuple[Class, tuple[Effect, ...]]
 
 
 def fate_of(known: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fate:
-    """Whether a new URL of the class *known* is let through, waits, or is suppressed. *depth* counts where it is
-    limited.
+    """Whether a new URL of the class *known* is let through, waits, or is suppressed. *depth*: where it is limited.
 
     *is_fetched*: the URL that stands has left the queue, so that a higher priority would gain nothing.
     """
@@ -161,22 +160,10 @@ def let_through(known: Class, url: int, priority: int = 0, depth: int = 0, keepe
     if state is State.SETTLED:
         return known._replace(depth=min(known.depth, depth), keeper=keeper or known.keeper)
     standing = known.standing
-    if not standing:
-        return Class(
-            state,
-            (url,),
-            known.waiting,
-            known.failed,
-            known.landed_on,
-            priority,
-            depth,
-            keeper or known.keeper,
-        )
-    standing = standing if url in standing else (*standing, url)
-    urgent, least = max(known.priority, priority), min(known.depth, depth)
-    return Class(
-        state, standing, known.waiting, known.failed, known.landed_on, urgent, least, keeper or known.keeper
-    )
+    if standing:
+        priority, depth = max(known.priority, priority), min(known.depth, depth)
+    standing, keeper = standing if url in standing else (*standing, url), keeper or known.keeper
+    return Class(state, standing, known.waiting, known.failed, known.landed_on, priority, depth, keeper)
 
 
 def with_waiting(known: Class, more: int = 1) -> Class:

@@ -9,11 +9,9 @@ Recording never hurts the crawl: an error is logged once, and counted.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
@@ -27,6 +25,7 @@ from scrapy_dust.crawl.answer_records import (
     records_of_redirect,
     records_of_taken,
 )
+from scrapy_dust.crawl.components import Component, CrawlLogger, listen
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.rules import rules_of
@@ -37,9 +36,8 @@ from scrapy_dust.stats import Stat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
-    from typing import Self
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -48,29 +46,22 @@ if TYPE_CHECKING:
     from scrapy_dust.page.item_values import ItemValues
     from scrapy_dust.page.taking import Taken
 
-logger = logging.getLogger(__name__)
 
-
-class CrawlLogMiddleware:
+class CrawlLogMiddleware(Component):
     """Downloader middleware that writes the crawl log. Goes into ``DOWNLOADER_MIDDLEWARES`` at 585."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = rules_of(crawler).settings
         if not (settings.enabled and settings.log_enabled):
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         self._settings = settings
         self._recorder: Recorder | None = None
         self.path: Path | None = None  #: of the log, once it is begun
         self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._faults = Faults(crawler, Stat.RECORD_ERRORS)
         self._flushing = create_looping_call(self._flush)
-        crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        listen(crawler, self._response_downloaded, self._spider_closed)
 
     def process_response(self, request: Request, response: Response) -> Response:
         # A redirect that the spider handles was recorded when it was downloaded.
@@ -85,19 +76,15 @@ class CrawlLogMiddleware:
 
     def add_copy(self, request: Request, response: Response, keeper: str, by: str) -> None:
         """Record that `ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
-        self._record(
-            request, lambda: records_of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES
-        )
+        self._record(request, lambda: records_of_copy(request, response, keeper, by), Stat.RECORDED_COPIES)
 
     def add_taken(self, request: Request, response: Response, taken: Taken | None) -> None:
         """Record what the callback took from *response*; None: the callback failed."""
-        self._record(request, lambda: records_of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
+        self._record(request, lambda: records_of_taken(request, response, taken), Stat.RECORDED_TAKEN)
 
     def add_items(self, request: Request, response: Response, values: ItemValues) -> None:
         """Record the *values* of the items that the callback took from *response*."""
-        self._record(
-            request, lambda: records_of_items(request, response, values), counted=Stat.RECORDED_TAKEN
-        )
+        self._record(request, lambda: records_of_items(request, response, values), Stat.RECORDED_TAKEN)
 
     def add_again(self, request: Request, response: Response) -> None:
         """Record another answer to *request*, which has shown a page before."""
@@ -148,7 +135,7 @@ class CrawlLogMiddleware:
             self._crawler.stats.inc_value(Stat.RECORDED.value, -lost)
             self._faults.note("Could not write the crawl log", why, count=lost)
 
-    async def _spider_closed(self, spider: Spider) -> None:
+    async def _spider_closed(self) -> None:
         if self._recorder is None:
             return
         self._flushing.stop()
@@ -160,4 +147,4 @@ class CrawlLogMiddleware:
             self._faults.note("Could not finish the crawl log", error)
         keep = keep_of(self._settings)
         for failed in await run_in_thread(move_and_compact_logs, self._settings.dir, keep, compacting=False):
-            logger.warning("%s", failed, extra={"spider": spider})
+            CrawlLogger(__name__, self._crawler).warning("%s", failed)

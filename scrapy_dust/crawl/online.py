@@ -6,14 +6,13 @@ force.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.held_requests import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
@@ -26,7 +25,7 @@ from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy_dust.rules.rule import Rule
     from scrapy_dust.settings import DustSettings
 
-logger = logging.getLogger(__name__)
 
 #: Seconds between two times that answers are listened for.
 _EVERY = 0.05
@@ -52,6 +50,7 @@ class Online:
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, dupefilter: DustDupeFilter) -> None:
         self._crawler, self._rules, self._dupefilter = crawler, rules, dupefilter
+        self._log = CrawlLogger(__name__, crawler)
         self._process: LearnerBeside | None = None
         self._gave_up = False
         self._pages = 0
@@ -66,13 +65,13 @@ class Online:
         self._into_force = dupefilter.into_force
         #: What the crawl, or the job before it was paused, has learned or proved.
         self._learned = self._into_force.learned
-        self._enforcing.proving.learning = self
+        #: Ids of rules that turned out to be false, with their sites.
+        self._suspended = self._enforcing.proving.suspension.suspended
+        dupefilter.let_through.append(self.let_through)
         self._canaries = self._enforcing.proving.canaries
-        self._canaries.log = self
+        self._canaries.asks_log = self._asks
         self._listening = create_looping_call(self._take_messages)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-        crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
+        listen(crawler, self._response_received, self._spider_closed, self._engine_stopped)
         for site in rules.before.rules:
             self._use_likely(site, ())
         self._listening.start(_EVERY, now=False)
@@ -121,9 +120,7 @@ class Online:
         return self._patience.is_holding()
 
     def let_through(self, request: Request) -> None:
-        """Give *request*, which is no duplicate, its place in the queue: the last one if a likely rule says that it
-        repeats a page.
-        """
+        """Give *request*, which is no duplicate, its place in the queue: the last one if by a likely rule it repeats a page."""
         if LET_THROUGH not in request.meta:
             return
         step = _likely_step(self._gate_of(request), request)
@@ -131,7 +128,7 @@ class Online:
             request.priority += _EARLY
             request.meta[_DECIDES] = True
 
-    def asks(self, canary: Canary) -> bool:
+    def _asks(self, canary: Canary) -> bool:
         """Ask the process how *canary* compares with its keeper. False if it cannot be asked."""
         if self._process is None or self._gave_up:
             return False
@@ -153,14 +150,12 @@ class Online:
         self._crawler.stats.inc_value(Stat.WAITED.value)
         return True
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self, response: Response, request: Request) -> None:
         if not 200 <= response.status < 300 or not follows_rules(request):
             return
-        site = self._rules.site_of(request.url)
-        if site is None:
-            return
-        self._pages += 1
-        self._again.remember(request)
+        if self._rules.site_of(request.url) is not None:
+            self._pages += 1
+            self._again.remember(request)
 
     def _take_messages(self) -> None:
         if self._process is None:
@@ -177,10 +172,9 @@ class Online:
         if self._process.exit_status is not None and not self._gave_up:
             self._gave_up = True
             self._canaries.told_nothing()
-            logger.warning(
-                "The process that learns has ended (%(code)s): this crawl goes on with the rules it has.",
-                {"code": self._process.exit_status},
-                extra={"spider": self._crawler.spider},
+            self._log.warning(
+                "The process that learns has ended (%s): this crawl goes on with the rules it has.",
+                self._process.exit_status,
             )
         if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
             self._wake()
@@ -205,60 +199,42 @@ class Online:
 
     def _put_into_force(self, finding: Finding) -> None:
         """Put the new rules of *finding* into force. A rule stays in force until one of its pages speaks against it."""
-        site, suspended = finding.site, self._enforcing.proving.suspended
+        site, known = finding.site, self._rules.canonizer.rules(finding.site)
         self._take_out_of_force(finding)
-        known = self._rules.canonizer.rules(site)
-        new = [rule for rule in finding.rules if rule not in known and rule_id(site, rule) not in suspended]
+        new = [one for one in finding.rules if one not in known and rule_id(site, one) not in self._suspended]
         if new and self._into_force.put(site, new):
             self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
-            self._log_learned(site, new)
+            for rule in new:
+                said = "Learned: %s [%s] of %s holds, and is in force from now on."
+                self._log.info(said, rule, rule_id(site, rule), site)
         self._enforcing.proving.reach.limit(site, new, finding.held)
         self._use_likely(site, finding.likely, finding.led)
         self._again.fetch(finding.again, self.waiting)
 
     def _take_out_of_force(self, finding: Finding) -> None:
-        site, suspended = finding.site, self._enforcing.proving.suspended
-        for identity in finding.refuted:
-            if identity not in suspended and identity in self._learned_ids(site):
-                self._enforcing.proving.suspended_elsewhere({identity: site})
-        for rule in self._learned.get(site, set()):
-            identity = rule_id(site, rule)
-            if identity in suspended and identity not in self._told and self._process is not None:
+        learned = {rule_id(finding.site, rule): rule for rule in self._learned.get(finding.site, ())}
+        refuted = {identity: finding.site for identity in finding.refuted if identity in learned}
+        self._enforcing.proving.suspended_elsewhere(refuted)
+        for identity, rule in learned.items():
+            if identity in self._suspended and identity not in self._told and self._process is not None:
                 self._told.add(identity)
-                self._process.send(Refuted(site, rule))
+                self._process.send(Refuted(finding.site, rule))
 
     def _use_likely(self, site: str, likely: Sequence[Rule], led: Sequence[Rule] = ()) -> None:
-        """Use the *likely* rules of *site* from now on, to tell which requests come last; redirects declare those in
-        *led*.
-        """
+        """Tell by the *likely* rules of *site*, from now on, which requests come last; redirects declare those in *led*."""
         rules = self._rules.canonizer.rules(site)
         gate = self._gates.get(site)
         if gate is None:
-            gate = self._gates[site] = Gate(
-                site, self._rules.site_of, self._rules.settings.passes, suppresses=False
-            )
+            passes = self._rules.settings.passes
+            gate = self._gates[site] = Gate(site, self._rules.site_of, passes, suppresses=False)
         elif gate.is_unchanged_by(rules, likely):
             gate.allow_more_early()
             return
         gate.change(rules, likely, (), led)
-
         self._into_force.make_keys(site, gate.let_through)
 
-    def _learned_ids(self, site: str) -> set[str]:
-        return {rule_id(site, rule) for rule in self._learned.get(site, set())}
-
-    def _log_learned(self, site: str, new: list[Rule]) -> None:
-        for rule in new:
-            logger.info(
-                "Learned: %(rule)s [%(id)s] of %(site)s holds, and is in force from now on.",
-                {"rule": rule, "id": rule_id(site, rule), "site": site},
-                extra={"spider": self._crawler.spider},
-            )
-
     def _wake(self) -> None:
-        """Make the engine ask for the next request at once, not only in some seconds. Scrapy has no public way to do
-        so.
-        """
+        """Make the engine ask for the next request at once, not only in some seconds. Scrapy has no public way for it."""
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is not None:
             slot.nextcall.schedule()

@@ -10,15 +10,15 @@ nothing.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.inquiries import Inquiries
-from scrapy_dust.crawl.judges import Judges, knowledge
-from scrapy_dust.crawl.pages_kept import PagesKept, body_hash, read_page
+from scrapy_dust.crawl.pages_kept import PagesKept, body_hash
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.page.compare import Same
@@ -53,53 +53,36 @@ class Compared:
     rules: tuple[int, ...]  #: that are to blame, by the ids of their objects
 
 
-class Concluded(Protocol):
-    """A function that is told what the comparison of a pair has shown."""
-
-    def __call__(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None: ...
-
-
 class Comparing:
     """Compares the pairs of pages of one crawl.
 
-    *concluded* is told the result of each pair. *voided* is told which contents of a site turned out to be one page.
+    *concluded* is told the outcome of each pair, whether it is sure, and whether pages were fetched again for it.
+    *voided* is told which contents of a site turned out to be one page.
     """
 
     def __init__(
         self,
         crawler: Crawler,
         rules: CrawlRules,
-        concluded: Concluded,
+        concluded: Callable[[Compared, Outcome, bool, bool], None],
         voided: Callable[[str, list[int]], None],
     ) -> None:
         self._rules = rules
         self._concluded, self._voided = concluded, voided
-        ignore = rules.settings.ignore
-        self._kept = PagesKept(ignore)
-        known = knowledge(rules.settings)
-        self._judges = Judges(known)
-        self._inquiries = Inquiries(
-            crawler, self._take_outcome, rules.canonize, known, ignore, self._judges, both_linked=True
-        )
+        self._kept = PagesKept(rules.settings)
+        #: Whether the page of a URL is kept here; keeps a page for later comparisons.
+        self.has, self.keep = self._kept.has, self._kept.keep
+        self._judges = self._kept.judges
+        self._inquiries = Inquiries(crawler, rules, self._take_outcome, self._judges, both_linked=True)
         of_items = rules.settings.same == "items"
         self._takings = Takings(crawler, rules, self._take_outcome, "") if of_items else None
         self._asked: dict[Canary, Compared] = {}  #: of which more is to come
         self._open = Counter[int]()  #: rules, with pairs that are being looked at again
         self._looked_at = Counter[int]()
-        self._says: OrderedDict[tuple[str, int], bool] = (
-            OrderedDict()
-        )  #: contents, and whether they say anything
-        self._showing: OrderedDict[tuple[str, int], list[int]] = OrderedDict()  #: what pages show → contents
+        self._says: Latest[tuple[str, int], bool] = Latest(_KNOWN)  #: contents, and whether they say anything
+        self._showing: Latest[tuple[str, int], list[int]] = Latest(_KNOWN)  #: what pages show → contents
         self._others: dict[str, deque[tuple[int, Fetched]]] = {}  #: by site, pages of the last contents
         self._budget = Budget(crawler)
-
-    def has(self, url: str) -> bool:
-        """Whether the page of *url* is kept here."""
-        return self._kept.has(url)
-
-    def keep(self, url: str, response: Response) -> None:
-        """Keep *response*, the page of *url*, for later comparisons."""
-        self._kept.keep(url, response)
 
     def is_open(self, rule: int) -> bool:
         """Whether pages that *rule* merges looked different and are being fetched again."""
@@ -115,15 +98,15 @@ class Comparing:
         if self._kept.has_bytes(pair.first, body_hash(response)):
             self._conclude(pair, Outcome.SAME)
         elif self._takings is not None:
-            self._asked[canary_for(pair)] = pair
-            self._takings.judge(canary_for(pair))
+            self._asked[_canary_for(pair)] = pair
+            self._takings.judge(_canary_for(pair))
         else:
             self._compare_pages(pair, response, request, key)
 
     def _compare_pages(
         self, pair: Compared, response: Response, request: Request, key: Callable[[str], str]
     ) -> None:
-        page, there = read_page(response, pair.url, self._rules.settings.ignore), self._kept.read(pair.first)
+        page, there = self._kept.read(response, pair.url), self._kept.page(pair.first)
         if page is None or there is None or not (self._is_page(page) and self._is_page(there)):
             self._conclude(pair, Outcome.UNKNOWN)
             return
@@ -135,10 +118,10 @@ class Comparing:
         elif any(self._open[rule] >= _AT_A_TIME for rule in pair.rules):
             pass  # those that are being looked at say how this one is to be read
         elif self._may_look_again(pair):
-            self._asked[canary_for(pair)] = pair
+            self._asked[_canary_for(pair)] = pair
             self._open.update(pair.rules)
             self._looked_at.update(pair.rules)
-            self._inquiries.begin(canary_for(pair), page, request, key, there)
+            self._inquiries.begin(_canary_for(pair), page, request, key, there)
         elif verdict.same is Same.DIFFERENT or not (verdict.only_a or verdict.only_b):
             # Where the two differ at places that change on other pages, only a further look would tell.
             unsure = verdict.same is Same.DIFFERENT
@@ -167,7 +150,7 @@ class Comparing:
     ) -> None:
         if outcome is Outcome.SAME and not self._proves_something(pair):
             outcome = Outcome.UNKNOWN
-        self._concluded(pair, outcome, is_sure=is_sure, looked_again=looked_again)
+        self._concluded(pair, outcome, is_sure, looked_again)
 
     # -- pages that say nothing
 
@@ -176,12 +159,10 @@ class Comparing:
         name = (pair.site, pair.content)
         if name not in self._says:
             self._says[name] = self._is_of_own_class(pair)
-            while len(self._says) > _KNOWN:
-                self._says.popitem(last=False)
         return self._says[name]
 
     def _is_of_own_class(self, pair: Compared) -> bool:
-        page = self._kept.read(pair.first)
+        page = self._kept.page(pair.first)
         if page is None or not self._is_page(page):
             return False
         assert page.shown is not None
@@ -189,8 +170,6 @@ class Comparing:
         showing = self._showing.setdefault((pair.site, self._content_name(pair.site, page)), [])
         showing.append(pair.content)
         self._others.setdefault(pair.site, deque(maxlen=_OTHERS)).append((page.shown.units.total, page))
-        while len(self._showing) > _KNOWN:
-            self._showing.popitem(last=False)
         if len(showing) <= _CLASSES:
             return True
         for content in showing:
@@ -208,6 +187,6 @@ class Comparing:
         return page.shown.units.total
 
 
-def canary_for(pair: Compared) -> Canary:
+def _canary_for(pair: Compared) -> Canary:
     """The second URL of *pair* as a canary whose keeper is the first."""
     return Canary(pair.url, pair.first, f"{pair.content:016x}")

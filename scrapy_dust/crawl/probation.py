@@ -10,24 +10,22 @@ next crawl.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.believe.probation_proof import KeysOnTrial, Proof, proved_rules
 from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, changed_urls
 from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
+from scrapy_dust.crawl.components import CrawlLogger, Latest, listen
 from scrapy_dust.crawl.page_comparison import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
-from scrapy_dust.crawl.rule_book_updates import decided_entry, write_entries
+from scrapy_dust.crawl.rule_book_updates import Updates, decided_entry
 from scrapy_dust.crawl.spider_answers import shows_page
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
@@ -37,10 +35,9 @@ from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from twisted.internet.defer import Deferred
 
     from scrapy_dust.believe.reach import Reaches
     from scrapy_dust.crawl.class_names import Naming
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.rules_into_force import IntoForce
     from scrapy_dust.rules.rule import Rule
 
-logger = logging.getLogger(__name__)
 
 #: Keys of which it is known which URL has shown their page, and how many URLs were queued: some 20 MB.
 KEYS = 100_000
@@ -63,24 +59,16 @@ _OUTCOMES = {Outcome.SAME: Stat.PROBATION_SAME, Outcome.DIFFERENT: Stat.PROBATIO
 
 
 @dataclass(slots=True)
-class _Rule:
-    """A rule on probation."""
-
-    rule: Rule
-    identity: str
-    proof: Proof
-    before: Counter[str]  #: what was known before this crawl
-    early: int  #: so many requests may still be fetched early for it
-    left: int = COMPARED  #: so many pairs may still be compared
-
-
-class Open(NamedTuple):
-    """A rule that the crawl has not decided."""
+class Open:
+    """A rule on probation, which the crawl has not decided."""
 
     site: str
     rule: Rule
     id: str
     proof: Proof
+    before: Counter[str]  #: what was known before this crawl
+    early: int  #: so many requests may still be fetched early for it
+    left: int = COMPARED  #: so many pairs may still be compared
 
 
 class Decided(NamedTuple):
@@ -97,7 +85,7 @@ class _Site:
     """The rules of one site that are on probation."""
 
     trial: KeysOnTrial
-    rules: dict[int, _Rule]  #: by the ids of the rules, which these keep alive
+    rules: dict[int, Open]  #: by the ids of the rules, which these keep alive
     pages: int = 0
 
 
@@ -120,43 +108,38 @@ class Probation:
         into_force: IntoForce | None,
         reach: Reaches,
     ) -> None:
-        """Tests of the rules on probation in one crawl. *into_force* puts proved rules into force now; None: in the
-        next crawl. *reach*: how far the rules in force reach.
-        """
+        """*into_force* puts proved rules into force now; None: in the next crawl. *reach*: how far rules in force reach."""
         self._crawler, self._rules, self._naming, self._into_force = crawler, rules, naming, into_force
         self._reach = reach
         self._common = CommonValues()
         self._state = log_dir(rules.settings.dir).parent
-        self._firsts: OrderedDict[int, _First] = OrderedDict()
-        self._queued: OrderedDict[int, int] = OrderedDict()
+        self._firsts: Latest[int, _First] = Latest(KEYS)
+        self._queued: Latest[int, int] = Latest(KEYS)
         self._comparing = Comparing(crawler, rules, self._take_outcome, self._take_back_contents)
         self.decided: list[Decided] = []
-        self._telling: list[Deferred[None]] = []
+        self._log = CrawlLogger(__name__, crawler)
+        self._updates = Updates(crawler, rules.settings, self._log, "probation in ", "rules on probation")
         self._at_end: list[Found] = []  #: told when this crawl has ended
         self._saved_at = time.monotonic()
         self._sites = self._sites_on_trial()
         rules.changed.append(self._rules_changed)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._response_received, self._spider_opened, self._spider_closed)
 
     def _sites_on_trial(self) -> dict[str, _Site]:
         known = probations.known_proofs(self._state)
         found = {}
         for site, rules in self._rules.on_probation.items():
             of_site = known.get(site, {})
-            found[site] = _Site(
-                self._trial(site, rules),
-                {id(rule): self._rule_on_trial(site, rule, of_site) for rule in rules},
-            )
+            on_trial = {id(rule): self._rule_on_trial(site, rule, of_site) for rule in rules}
+            found[site] = _Site(self._trial(site, rules), on_trial)
         return found
 
-    def _rule_on_trial(self, site: str, rule: Rule, known: probations.Proofs) -> _Rule:
+    def _rule_on_trial(self, site: str, rule: Rule, known: probations.Proofs) -> Open:
         identity = rule_id(site, rule)
         proof = known.get(identity, Proof())
         before = Counter(same=proof.pairs, silent=proof.silent)
         early = 2 * contents_to_prove(self._rules.settings.max_risk, law_share(rule.families))
-        return _Rule(rule, identity, proof, before, early)
+        return Open(site, rule, identity, proof, before, early)
 
     def _trial(self, site: str, rules: Sequence[Rule]) -> KeysOnTrial:
         in_force = self._rules.canonizer.rules(site)
@@ -193,8 +176,6 @@ class Probation:
             # A second one for the first, and a third in case that the first one comes late.
             if (first is not None and count <= 2) or (first is None and 1 < count <= 3):
                 working.update(dict.fromkeys(map(id, (*rules, *also))))
-        while len(self._queued) > KEYS:
-            self._queued.popitem(last=False)
         early = [site.rules[one] for one in working if one in site.rules and site.rules[one].early > 0]
         for one in early:
             one.early -= 1
@@ -202,7 +183,7 @@ class Probation:
 
     # -- what comes
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self, response: Response, request: Request) -> None:
         if not follows_rules(request) or "cached" in response.flags or not shows_page(response):
             return
         if request.method == "HEAD":  # its answer shows nothing
@@ -232,16 +213,11 @@ class Probation:
             if first is None or not self._comparing.has(first.url):
                 is_first |= bool(rules) or not met
                 if rules or not met:
-                    self._remember_first(_class_hash(name, handled, form), _First(url, rules))
+                    self._firsts[_class_hash(name, handled, form)] = _First(url, rules)
         if is_first:
             self._comparing.keep(url, response)
         for form, suspects, first in met[:1]:
             self._compare(name, site, url, first, form, suspects, response, request)
-
-    def _remember_first(self, key: int, first: _First) -> None:
-        self._firsts[key] = first
-        if len(self._firsts) > KEYS:
-            self._firsts.popitem(last=False)
 
     def _compare(
         self,
@@ -268,7 +244,7 @@ class Probation:
 
     # -- what it says
 
-    def _take_outcome(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None:
+    def _take_outcome(self, pair: Compared, outcome: Outcome, is_sure: bool, looked_again: bool) -> None:
         site = self._sites[pair.site]
         on = [site.rules[one] for one in pair.rules if one in site.rules]
         if not on:
@@ -281,12 +257,12 @@ class Probation:
         if outcome is not Outcome.DIFFERENT:
             self._put_proved_into_force(pair.site, site, on)
         elif is_sure and len(pair.rules) == 1 and on[0].proof.is_refuted(self._rules.settings.max_loss):
-            self._refute(pair.site, site, on[0], pair)
+            self._refute(site, on[0], pair)
         if time.monotonic() - self._saved_at > _SAVED_EVERY:
             self._save_results()
 
     def _count_outcome(
-        self, site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool
+        self, site: _Site, one: Open, pair: Compared, outcome: Outcome, *, is_sure: bool
     ) -> None:
         proof = one.proof
         if outcome is Outcome.SAME:
@@ -310,7 +286,7 @@ class Probation:
         for one in self._sites[name].rules.values():
             one.proof.discard(contents)
 
-    def _put_proved_into_force(self, name: str, site: _Site, on: Sequence[_Rule]) -> None:
+    def _put_proved_into_force(self, name: str, site: _Site, on: Sequence[Open]) -> None:
         settings = self._rules.settings
         if all(one.proof.risk_bound(one.rule) > settings.max_risk for one in on):
             return
@@ -323,47 +299,32 @@ class Probation:
         force = self._into_force
         if not new or not (force is None or force.put(name, [one.rule for one in new])):
             return
+        said = "Proved: %s [%s] of %s held on %d pages, and is in force %s."
+        since = "with the next crawl" if force is None else "from now on"
         for one in new:
-            self._remove_decided(name, site, one, Stat.PROVED)
-            self.decided.append(Decided(name, one.rule, one.identity, ""))
-            self._say_proved(name, one)
+            self._remove_decided(site, one, Stat.PROVED)
+            self.decided.append(Decided(name, one.rule, one.id, ""))
+            self._log.info(said, one.rule, one.id, name, len(one.proof.all_contents), since)
             self._reach.limit(name, [one.rule], {change_of(one.rule): one.proof.reach})
-        found = [self._book_entry(name, one, Status.VALID) for one in new]
+        found = [self._book_entry(one, Status.VALID) for one in new]
         if force is None:
             self._at_end += found
         else:
-            self._update_book(found)
+            self._updates.write(found)
             force.make_keys(name)
 
-    def _say_proved(self, site: str, one: _Rule) -> None:
-        since = "with the next crawl" if self._into_force is None else "from now on"
-        logger.info(
-            "Proved: %(rule)s [%(id)s] of %(site)s held on %(count)d pages, and is in force %(since)s.",
-            {
-                "rule": one.rule,
-                "id": one.identity,
-                "site": site,
-                "count": len(one.proof.all_contents),
-                "since": since,
-            },
-            extra={"spider": self._crawler.spider},
-        )
-
-    def _refute(self, name: str, site: _Site, one: _Rule, pair: Compared) -> None:
-        self._remove_decided(name, site, one, Stat.REFUTED)
+    def _refute(self, site: _Site, one: Open, pair: Compared) -> None:
+        self._remove_decided(site, one, Stat.REFUTED)
         # What another rule was to blame for, this one did.
         for other in site.rules.values():
             other.proof.shared.pop(str(id(one.rule)), None)
         why = f"{pair.url} and {pair.first} show different pages"
-        self.decided.append(Decided(name, one.rule, one.identity, why))
-        logger.info(
-            "Refuted: %(rule)s [%(id)s] of %(site)s, which was on probation: %(why)s.",
-            {"rule": one.rule, "id": one.identity, "site": name, "why": why},
-            extra={"spider": self._crawler.spider},
-        )
-        self._update_book([self._book_entry(name, one, Status.REFUTED, f"refuted by a crawl: {why}")])
+        self.decided.append(Decided(one.site, one.rule, one.id, why))
+        said = "Refuted: %s [%s] of %s, which was on probation: %s."
+        self._log.info(said, one.rule, one.id, one.site, why)
+        self._updates.write([self._book_entry(one, Status.REFUTED, f"refuted by a crawl: {why}")])
 
-    def _remove_decided(self, name: str, site: _Site, one: _Rule, stat: Stat) -> None:
+    def _remove_decided(self, site: _Site, one: Open, stat: Stat) -> None:
         del site.rules[id(one.rule)]
         self._crawler.stats.inc_value(stat.value)
         self._count_open()
@@ -374,67 +335,40 @@ class Probation:
     @property
     def open(self) -> list[Open]:
         """The rules that are not decided, those with most evidence first."""
-        found = [
-            Open(name, one.rule, one.identity, one.proof)
-            for name, site in self._sites.items()
-            for one in site.rules.values()
-        ]
+        found = [one for site in self._sites.values() for one in site.rules.values()]
         return sorted(found, key=lambda one: -len(one.proof.all_contents))
 
     def _count_open(self) -> None:
         left = sum(len(site.rules) for site in self._sites.values())
         self._crawler.stats.set_value(Stat.ON_PROBATION.value, left)
 
-    def _book_entry(self, site: str, one: _Rule, status: Status, reason: str | None = None) -> Found:
-        name = f"probation in {self._crawl_name}"
-        return site, decided_entry(one.rule, one.proof, one.before, status, reason, name)
-
-    @property
-    def _crawl_name(self) -> str:
-        begun = self._crawler.stats.get_value("start_time")
-        assert self._crawler.spider is not None
-        return f"{self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
-
-    def _update_book(self, found: list[Found]) -> None:
-        self._telling.append(deferred_from_coro(self._update_book_in_thread(found)))
-
-    async def _update_book_in_thread(self, found: list[Found]) -> None:
-        settings = self._rules.settings
-        for untold in await run_in_thread(write_entries, settings.rules, found, settings.max_age):
-            logger.warning(
-                "The next crawl will not know what this one found out about rules on probation: %(why)s",
-                {"why": untold},
-                extra={"spider": self._crawler.spider},
-            )
+    def _book_entry(self, one: Open, status: Status, reason: str | None = None) -> Found:
+        name = self._updates.crawl_name
+        return one.site, decided_entry(one.rule, one.proof, one.before, status, reason, name)
 
     def _save_results(self) -> None:
         """Save the results of all rules on probation; if that fails, none is saved."""
         self._saved_at = time.monotonic()
         proofs = {
-            name: {one.identity: one.proof for one in site.rules.values() if one.proof != Proof()}
+            name: {one.id: one.proof for one in site.rules.values() if one.proof != Proof()}
             for name, site in self._sites.items()
         }
         try:
             probations.save_proofs(self._state, proofs, {(one.site, one.id) for one in self.decided})
         except RuleBookError as error:
-            logger.warning("%s The next crawl tests the rules on probation from the beginning.", error)
+            self._log.warning("%s The next crawl tests the rules on probation from the beginning.", error)
 
     def _spider_opened(self) -> None:
         self._count_open()
 
     async def _spider_closed(self) -> None:
-        for told in self._telling:
-            await maybe_deferred_to_future(told)
-        self._telling.clear()
         await run_in_thread(self._save_results)
         found = [
-            self._book_entry(name, one, Status.PROBATION)
-            for name, site in self._sites.items()
-            for one in site.rules.values()
+            self._book_entry(one, Status.PROBATION)
+            for one in self.open
             if one.proof.pairs > one.before["same"] or one.proof.silent > one.before["silent"]
         ]
-        if found or self._at_end:
-            await self._update_book_in_thread([*self._at_end, *found])
+        await self._updates.finish([*self._at_end, *found])
 
 
 def _class_hash(site: str, handled: str, form: str) -> int:

@@ -10,13 +10,13 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.believe.reach import Reaches, change_of
 from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.life import State
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import BEYOND, canary_of
@@ -28,15 +28,15 @@ from scrapy_dust.visits.outcomes import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
-    from scrapy_dust.crawl.class_store import Store
+    from scrapy_dust.crawl.class_store import LocalStore
     from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.recent_pages import Readings
+    from scrapy_dust.crawl.pages_kept import PagesKept
     from scrapy_dust.crawl.returned_requests import Returning
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.crawl.suppressions import Suppressions
@@ -69,13 +69,6 @@ class _Turn:
 _FACT = "proving"
 
 
-class Learning(Protocol):
-    """The interface by which the dupefilter informs the part that learns rules while the crawl goes on."""
-
-    def let_through(self, request: Request) -> None:
-        """Take note that *request* is no duplicate and is queued next."""
-
-
 class Proving:
     """Keeps the rules of one crawl under test. *register* gives URLs their keys by the rules of now."""
 
@@ -86,7 +79,7 @@ class Proving:
         naming: Naming,
         suppressions: Suppressions,
         returning: Returning,
-        store: Store,
+        store: LocalStore,
         register: Callable[[Iterable[tuple[str, Meaning]]], None],
         draw: Draw,
     ) -> None:
@@ -97,15 +90,8 @@ class Proving:
         self._turns: dict[str, _Turn] = {}  #: by rule
         self._of_turns: set[str] = set()  #: the URLs of these canaries
         self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
-        self.learning: Learning | None = None
-        self.canaries = Canaries(
-            crawler,
-            rules,
-            self._concluded,
-            draw,
-            may_inquire=self._may_inquire,
-            readings=_readings(rules),
-        )
+        kept = _pages_kept(rules)
+        self.canaries = Canaries(crawler, rules, self._concluded, draw, self._may_inquire, kept)
         #: How far rules reach that were seen to hold somewhere.
         self.reach = Reaches(rules.settings.max_risk, rules.site_of, rules.canonizer.explain)
         for site, of_site in rules.shown.items():
@@ -113,16 +99,11 @@ class Proving:
                 self.reach.limit(site, [rule], {change_of(rule): shown})
         self._budget = Budget(crawler)
         self._beyond: set[str] = set()  #: URLs that were fetched at once since rules are untested there
+        judging, confirmed = self.canaries.are_being_judged, self.reach.confirmed
         self.suspension = Suspension(
-            crawler,
-            rules,
-            suppressions,
-            returning,
-            self._out_of_force,
-            self.canaries.are_being_judged,
-            self.reach.confirmed,
+            crawler, rules, suppressions, returning, self._out_of_force, judging, confirmed
         )
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_idle)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
         blamed = self.suspension.take_outcome(canary, outcome)
@@ -137,9 +118,7 @@ class Proving:
         return self._rules.settings.canary_rate > 0 and self._budget.left > AT_MOST * self.canaries.open
 
     def go_on(self, fact: str | None, save: Callable[[str, str], None], *, has_lost: bool) -> None:
-        """Go on with a paused job: suspended rules stay suspended. *has_lost*: the job's file is lost, so all rules
-        are in doubt.
-        """
+        """Go on with a paused job: suspended rules stay so. *has_lost*: all rules are in doubt, as the job's file is lost."""
         self._save = save
         if has_lost:
             sites = self._rules.sites
@@ -156,11 +135,6 @@ class Proving:
         """Save what the job needs after a pause."""
         said = {"suspended": self.suspension.suspended, "unproved": sorted(self.suspension.unproved)}
         self._save(_FACT, json.dumps(said))
-
-    @property
-    def suspended(self) -> Mapping[str, str]:
-        """The ids of rules that turned out to be false, with their sites."""
-        return self.suspension.suspended
 
     def suspended_elsewhere(self, suspended: Mapping[str, str]) -> bool:
         """Go on without the rules that another worker found to be false: ids with sites. Returns whether any is new."""
@@ -191,8 +165,7 @@ class Proving:
         early: bool,
         as_written: bool,
     ) -> bool:
-        """Whether *request* of the class *of*, which is *known*, is fetched to test the rules *behind*, which would
-        suppress it.
+        """Whether *request* of the class *of* is fetched to test the rules *behind*, which would suppress it.
 
         *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
         """
@@ -204,8 +177,7 @@ class Proving:
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
                 return False
-            is_tested = not unproved.isdisjoint(behind.ids)
-            if not is_tested:
+            if unproved.isdisjoint(behind.ids):
                 url = self._naming.keeper(of, known) or request.url
                 if not self.reach.is_beyond(behind.rules, request.url, url):
                     return False
@@ -221,9 +193,7 @@ class Proving:
         return True
 
     def _comes_last(self, url: str) -> bool:
-        """Whether *url*, which a rule would suppress where it is untested, is fetched after all others, if the rule is
-        not tested there by then.
-        """
+        """Whether *url*, which a rule would suppress where it is untested, is fetched after all others, if at all."""
         if url not in self._beyond and len(self._beyond) >= self._budget.most_beyond:
             return True
         self._beyond.add(url)
@@ -257,7 +227,7 @@ class Proving:
             turn = self._turn(identity)
             turn.is_over, turn.tested = True, turn.suppressed
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         """Fetch one of the last URLs that each rule has suppressed, where the rule has suppressed several since it was tested."""
         in_doubt, is_sent = self.suspension.unproved | self.suspension.suspended.keys(), False
         due = {
@@ -303,12 +273,11 @@ class Proving:
         self.save()
 
 
-def _readings(rules: CrawlRules) -> Readings | None:
-    """The store for readings of pages, if this crawl fetches many canaries; else None."""
+def _pages_kept(rules: CrawlRules) -> PagesKept | None:
+    """The latest pages, if this crawl fetches many canaries; else None."""
     if not rules.shown and not rules.on_probation:
         return None
     # Not loaded before: it brings all that compares pages.
-    from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
-    from scrapy_dust.crawl.recent_pages import Readings  # noqa: PLC0415
+    from scrapy_dust.crawl.pages_kept import PagesKept  # noqa: PLC0415
 
-    return Readings(knowledge(rules.settings), rules.settings.ignore)
+    return PagesKept(rules.settings)

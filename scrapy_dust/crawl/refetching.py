@@ -7,21 +7,19 @@ recorded. They stay within a share of the pages that the crawl has got, or of th
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_dust.crawl.requests import meta_of_repeated
+from scrapy_dust.crawl.components import Latest, listen
+from scrapy_dust.crawl.requests import asked_again
 from scrapy_dust.online.messages import Worth
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -40,17 +38,15 @@ class Refetching:
 
     def __init__(self, crawler: Crawler, record: Callable[[Request, Response], None]) -> None:
         self._crawler, self._record = crawler, record
-        self._requests: OrderedDict[str, Request] = OrderedDict()
+        self._requests: Latest[str, Request] = Latest(_REMEMBERED)
         self._pages = self._made = self._under_way = 0
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_idle)
 
     def remember(self, request: Request) -> None:
         """Remember *request*, which has brought a page."""
         self._pages += 1
         if request.method == "GET" and "redirect_urls" not in request.meta:
             self._requests[request.url] = request
-            if len(self._requests) > _REMEMBERED:
-                self._requests.popitem(last=False)
 
     def fetch(self, worth: Worth, waiting: int) -> None:
         """Fetch another time those URLs of *worth* that are remembered, as far as there is room for more. *waiting*:
@@ -68,15 +64,8 @@ class Refetching:
 
     async def _fetch(self, request: Request) -> None:
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
-        again = request.replace(
-            callback=NO_CALLBACK,
-            errback=None,
-            dont_filter=True,
-            meta=meta_of_repeated(request),
-            cb_kwargs={},
-        )
         try:
-            response = await self._crawler.engine.download_async(again)
+            response = await self._crawler.engine.download_async(asked_again(request, request.url))
             if response.status == 200 and response.url == request.url:
                 self._record(request, response)
         except Exception:  # whatever a page or a middleware has against it: nothing is learned
@@ -84,6 +73,6 @@ class Refetching:
         finally:  # also where the crawl was told to stop: else it would wait for this fetch for ever
             self._under_way -= 1
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         if self._under_way:
             raise DontCloseSpider

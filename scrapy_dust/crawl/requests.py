@@ -121,6 +121,14 @@ def spider_request(request: Request) -> Request | None:
     return request.replace(url=written, meta={**meta, AS_WRITTEN: True})
 
 
+def redirect_chain(request: Request) -> list[Request]:
+    """The requests that redirects led from to *request*, the first one first."""
+    try:
+        return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
+    except (TypeError, ValueError):  # a subclass of Request that wants more, with meta copied from another
+        return []
+
+
 def is_retry(request: Request) -> bool:
     """Whether Scrapy sends *request* again after a failure."""
     return bool(request.meta.get("retry_times"))
@@ -217,18 +225,22 @@ def _splash_url(meta: dict[str, Any]) -> str | None:
     return url if isinstance(url, str) else None
 
 
-#: In meta, of the fetch that is repeated and not of how pages are fetched.
-_ITS_OWN = frozenset({"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times"})
+#: In meta, of the fetch that is repeated and not of how pages are fetched; and a browser's page, which nobody would close.
+_ITS_OWN = frozenset(
+    (
+        "redirect_times redirect_ttl redirect_urls redirect_reasons retry_times playwright_page playwright_include_page"
+    ).split()
+)
 
 
-def meta_of_repeated(request: Request) -> dict[str, Any]:
-    """The meta of *request* for another fetch, which is no part of the crawl."""
+def asked_again(request: Request, url: str) -> Request:
+    """*request* for another fetch, of *url*, which is no part of the crawl."""
     meta = {
         name: value
         for name, value in request.meta.items()
         if name not in _ITS_OWN and not str(name).startswith(("_", "dust_"))
     }
-    # A page of a browser that nobody would close.
-    meta.pop("playwright_page", None)
-    meta.pop("playwright_include_page", None)
-    return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}
+    meta |= {OPT_OUT: False, TRIAL: True, "dont_cache": True}
+    return request.replace(
+        url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta=meta, cb_kwargs={}
+    )

@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+
 from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
@@ -18,7 +21,12 @@ from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
     from scrapy_dust.believe.probation_proof import Proof
+    from scrapy_dust.crawl.components import CrawlLogger
+    from scrapy_dust.settings import DustSettings
 
 #: Canaries that show the same page, after which a rule's evidence is of today.
 RENEWED = 3
@@ -26,17 +34,51 @@ RENEWED = 3
 Found = tuple[str, Entry]  # with its site
 
 
+class Updates:
+    """Writes what one crawl finds out *about* its rules into their books, in a thread. *by*: how it found that out."""
+
+    def __init__(
+        self, crawler: Crawler, settings: DustSettings, log: CrawlLogger, by: str, about: str
+    ) -> None:
+        self._crawler, self._settings, self._log, self._by, self._about = crawler, settings, log, by, about
+        self._writing: list[Deferred[None]] = []
+
+    @property
+    def crawl_name(self) -> str:
+        """The name of this crawl, under which a rule book lists the crawl's evidence."""
+        begun = self._crawler.stats.get_value("start_time")
+        assert self._crawler.spider is not None
+        return f"{self._by}{self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
+
+    def write(self, found: Sequence[Found]) -> None:
+        """Begin to write *found*."""
+        self._writing.append(deferred_from_coro(self._write(found)))
+
+    async def finish(self, found: Sequence[Found]) -> None:
+        """Wait until all is written, and write *found*."""
+        for begun in self._writing:
+            await maybe_deferred_to_future(begun)
+        self._writing.clear()
+        if found:
+            await self._write(found)
+
+    async def _write(self, found: Sequence[Found]) -> None:
+        settings = self._settings
+        for untold in await run_in_thread(write_entries, settings.rules, found, settings.max_age):
+            self._log.warning(
+                "The next crawl will not know what this one found out about %s: %s", self._about, untold
+            )
+
+
 def watched_entry(
     site: str,
     rule: Rule,
     watch: Watch,
     crawl: str,
-    reason: str | None = None,
+    reason: str | None,
     shown: Mapping[str, int] = MappingProxyType({}),
 ) -> Found:
-    """The rule book's entry for the evidence in *watch*. *crawl*: a name by which evidence is counted once. *shown*: the
-    rule's reach.
-    """
+    """The book's entry for the evidence in *watch*. *crawl*: a name to count evidence once. *shown*: the rule's reach."""
     fresh = watch.same >= RENEWED or watch.standing is not Standing.TRUSTED
     evidence = Evidence(
         positive=watch.same,
@@ -81,7 +123,7 @@ def write_entries(paths: Sequence[str], found: Sequence[Found], max_age: int) ->
             try:
                 update(path, lambda book, here=here: _book_with(book, here, max_age))  # type: ignore[misc]
             except RuleBookError as error:
-                untold += [f"{error}" for _ in here[:1]]
+                untold.append(str(error))
             left = [one for one in left if one not in here]
     return untold
 

@@ -7,17 +7,17 @@ that failed or have no answer yet get none, and stand for no class. Queued reque
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.job_learning import JobLearning
 from scrapy_dust.crawl.requests import follows_rules
-from scrapy_dust.crawl.shown_urls import ShownUrls
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -30,12 +30,63 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.spider_answers import Doubt
     from scrapy_dust.rules.rule import Rule
 
-logger = logging.getLogger(__name__)
-
 #: Seconds between two times that keys are made; and how many of them that takes.
 _EVERY, _SLICE = 0.05, 0.008
+#: URLs of all sites that get new keys; of others a class is fetched once more.
+REMEMBERED = 500_000
 
 Told = Callable[[str], None]
+
+
+class ShownUrls:
+    """The URLs of one crawl that have shown pages.
+
+    The oldest URLs of a site are forgotten first, beginning with the site that was seen longest ago.
+    """
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._most = most
+        self._count = 0
+        self.by_site: OrderedDict[str, deque[str]] = OrderedDict()  #: the remembered URLs of each site
+        self._work: OrderedDict[str, Iterator[None]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, site: str, url: str) -> None:
+        """Remember that *url* of *site* has shown a page."""
+        self.by_site.setdefault(site, deque()).append(url)
+        self.by_site.move_to_end(site)
+        self._count += 1
+        while self._count > self._most:
+            name, oldest = next(iter(self.by_site.items()))
+            oldest.popleft()
+            self._count -= 1
+            if not oldest:
+                del self.by_site[name]
+
+    def make_again(self, site: str, make: Told) -> None:
+        """Call *make* with each URL of *site*, while `go_on` has time. A run under way for *site* begins anew."""
+        self._work[site] = self._make_each(list(self.by_site.get(site, ())), make)
+
+    def go_on(self, seconds: float) -> None:
+        """Call the functions that `make_again` was given, with one URL after the other, for at most *seconds* seconds."""
+        until = time.monotonic() + seconds
+        while self._work and time.monotonic() < until:
+            site = next(iter(self._work))
+            if next(self._work[site], self) is self:
+                del self._work[site]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all URLs have been given to the functions that `make_again` was asked to call."""
+        return not self._work
+
+    @staticmethod
+    def _make_each(urls: list[str], make: Told) -> Iterator[None]:
+        for url in urls:
+            make(url)
+            yield
 
 
 class IntoForce:
@@ -56,8 +107,7 @@ class IntoForce:
                 self._shown.add(site, url)
         self._going_on: AsyncioLoopingCall | LoopingCall | None = None
         enforcing.outcomes.told.append(self._note_taken)
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._spider_opened, self._spider_closed)
 
     def put(self, site: str, new: Sequence[Rule]) -> bool:
         """Put the *new* rules of *site* into force; call `make_keys` next. False if the job cannot save them."""
@@ -66,11 +116,8 @@ class IntoForce:
             if self.job is not None:
                 self.job.add_rules(site, together)
         except OSError as error:
-            logger.warning(
-                "Rules of %(site)s do not come into force, since this job could not go on with them: %(why)s",
-                {"site": site, "why": error},
-                extra={"spider": self._crawler.spider},
-            )
+            said = "Rules of %s do not come into force, since this job could not go on with them: %s"
+            CrawlLogger(__name__, self._crawler).warning(said, site, error)
             return False
         self.learned.setdefault(site, set()).update(new)
         self._rules.add_rules(site, together)
@@ -103,13 +150,13 @@ class IntoForce:
         return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
 
     def _note_taken(self, request: Request, doubt: Doubt | None) -> None:
-        """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: nothing new came of the
-        page, and the callback may still turn out to make more of others.
+        """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: what the callback made of
+        the page, where it may still turn out to make more of others.
         """
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):
             return
-        handled = self._enforcing.handling_name(request)
+        handled = self._enforcing.naming.handling_name(request)
         if handled is None:
             return
         # No URL has a space.
@@ -130,7 +177,6 @@ class IntoForce:
         if self._going_on is not None and self._going_on.running:
             self._going_on.stop()
         if self.job is not None and self.learned:
-            by_site = self._shown.by_site().items()
-            self.job.save_shown(
-                {site: list(filter(None, map(self._belief_text, urls))) for site, urls in by_site}
-            )
+            by_site = self._shown.by_site.items()
+            shown = {site: list(filter(None, map(self._belief_text, urls))) for site, urls in by_site}
+            self.job.save_shown(shown)

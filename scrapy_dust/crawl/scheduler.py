@@ -11,13 +11,12 @@ more.
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from scrapy_dust.crawl.components import Component, CrawlLogger, Wrapper, listen
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.held_requests import Turn
 from scrapy_dust.crawl.requests import ASKED_BY, ORIGINAL_URL, canonical_request, may_be_rewritten
@@ -27,8 +26,6 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -37,51 +34,46 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.online import Online
     from scrapy_dust.rules.rule import Rule
 
-logger = logging.getLogger(__name__)
 
-
-class DustScheduler(BaseScheduler):
+class DustScheduler(Component, Wrapper, BaseScheduler):
     """Scheduler that puts traps last and rewrites URLs. Goes into ``SCHEDULER``; wraps ``DUST_FALLBACK_SCHEDULER``."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._rules = rules_of(crawler)
-        self._crawler = crawler
-        self._inner: BaseScheduler = build_from_crawler(
-            load_object(self._rules.settings.fallback_scheduler), crawler
-        )
+        super().__init__(crawler)
+        self._rules, self._log = rules_of(crawler), CrawlLogger(__name__, crawler)
+        inner = load_object(self._rules.settings.fallback_scheduler)
+        self._inner: BaseScheduler = build_from_crawler(inner, crawler)
         #: The learning in this crawl, and its traps; None where there are none.
         self.online: Online | None = None
         self.trapping: Trapping | None = None
         self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
         self._dupefilter: DustDupeFilter | None = None  #: where URLs are rewritten
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def open(self, spider: Spider) -> Deferred[None] | None:
         opened = self._inner.open(spider) if hasattr(self._inner, "open") else None
         # `scrapy shell` waits for the very request that it made; there the crawler does not crawl.
-        if self._rules.enforced and self._rules.settings.rewrite and self._crawler.crawling:
-            self._begin_rewriting(spider)
-        if self._rules.may_learn and self._rules.enforced and self._crawler.crawling:
+        if not self._crawler.crawling:
+            return opened
+        rules, settings = self._rules, self._rules.settings
+        if rules.enforced and settings.rewrite:
+            self._begin_rewriting()
+        if rules.may_learn and rules.enforced:
             self.online = self._online_learning()
-        if self._rules.settings.enabled and self._rules.settings.traps != "off" and self._crawler.crawling:
-            key_of = self._rules.canonize if self.online is None else self.online.key_of
-            self.trapping = Trapping(self._crawler, self._rules, key_of)
+        if settings.enabled and settings.traps != "off":
+            key_of = rules.canonize if self.online is None else self.online.key_of
+            self.trapping = Trapping(self._crawler, rules, key_of)
         return opened
 
-    def _begin_rewriting(self, spider: Spider) -> None:
+    def _begin_rewriting(self) -> None:
         dupefilter = getattr(self._inner, "df", None)
         if isinstance(dupefilter, DustDupeFilter) and not dupefilter.filters_nothing:
             self._answering = set(self._rules.answering)
             self._dupefilter = dupefilter
-            self._crawler.signals.connect(self._response_received, signal=signals.response_received)
+            listen(self._crawler, self._response_received)
         else:
-            logger.warning(
+            self._log.warning(
                 "DUST_REWRITE has no effect: set DUPEFILTER_CLASS to scrapy_dust.DustDupeFilter, which asks for a URL "
-                "as it was written when the canonical one fails, over a dupefilter of yours that filters duplicates.",
-                extra={"spider": spider},
+                "as it was written when the canonical one fails, over a dupefilter of yours that filters duplicates."
             )
 
     def close(self, reason: str) -> Deferred[None] | None:
@@ -133,10 +125,9 @@ class DustScheduler(BaseScheduler):
         """The learning during this crawl, if there is any and our dupefilter runs in this process."""
         dupefilter = getattr(self._inner, "df", None)
         if type(dupefilter) is not DustDupeFilter or dupefilter.enforcing is None:
-            logger.warning(
+            self._log.warning(
                 'DUST_LEARN = "online" learns when this crawl has ended: while it goes on it needs '
-                "scrapy_dust.DustDupeFilter as DUPEFILTER_CLASS, and Scrapy's scheduler.",
-                extra={"spider": self._crawler.spider},
+                "scrapy_dust.DustDupeFilter as DUPEFILTER_CLASS, and Scrapy's scheduler."
             )
             return None
         # Not loaded by a crawl that does not learn.
@@ -146,12 +137,6 @@ class DustScheduler(BaseScheduler):
 
     def __len__(self) -> int:
         return len(self._inner)  # type: ignore[arg-type]
-
-    def __getattr__(self, name: str) -> Any:
-        """Give attributes of the wrapped scheduler to other code that uses them: `df`, a queue, a server."""
-        if name == "_inner":  # not made yet
-            raise AttributeError(name)
-        return getattr(self._inner, name)
 
     def _rewritten(self, request: Request) -> Request:
         if not (request.dont_filter or request.meta.get("redirect_urls")):

@@ -11,20 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-
 from scrapy_dust.believe.blame import rules_at_work
 from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.life import SETTLED
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
-from scrapy_dust.crawl.requests import SHADOW, canary_of
+from scrapy_dust.crawl.requests import SHADOW, canary_of, follows_rules, redirect_chain
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -56,22 +53,20 @@ class Shadow:
         self._inquired: dict[Canary, tuple[_OfSite, ...]] = {}
         self._budget = Budget(crawler)
         # Not loaded before: it brings all that compares pages.
-        from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
-        from scrapy_dust.crawl.recent_pages import Readings  # noqa: PLC0415
+        from scrapy_dust.crawl.pages_kept import PagesKept  # noqa: PLC0415
 
-        readings = Readings(knowledge(rules.settings), rules.settings.ignore)
-        self._canaries = Canaries(
-            crawler, rules, self._count_outcome, draw, SHADOW, self._looks_again, readings
-        )
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        kept = PagesKept(rules.settings)
+        self._canaries = Canaries(crawler, rules, self._count_outcome, draw, self._looks_again, kept, SHADOW)
+        listen(crawler, self._response_received)
 
-    def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
-        """Compare the page of *request*, when it comes, with its keeper's. *key*: of its class; *chain*: the keys of the requests that redirected
-        to it.
-        """
+    def watch(self, request: Request) -> None:
+        """Compare the page of *request*, if rules cover it, with its keeper's when it comes."""
+        if not follows_rules(request) or not self._rules.canonizer.covers(request.url):
+            return
+        key = self._naming.unenforced_key(request)
         if key not in self._seen:
             self._seen[key] = SETTLED._replace(keeper=self._naming.note_fetched(key, request.url))
-        elif key not in chain:
+        elif key not in map(self._naming.unenforced_key, redirect_chain(request)):
             known = self._seen[key]
             keeper = self._naming.keeper(key, known)
             self._naming.count(request, lambda: keeper, self._naming.merging_rules(request.url, known))
@@ -83,18 +78,15 @@ class Shadow:
 
     def _looks_again(self, canary: Canary) -> bool:
         site = self._rules.site_of(canary.url) or ""
-        rules = tuple(
-            (site, rule) for rule in rules_at_work(self._rules.canonizer, canary.url, canary.keeper)
-        )
-        plain = all(map(self._is_decided, rules))
-        may = self._budget.left > AT_MOST * self._canaries.open
-        looked_at = may and (not plain or self._canaries.are_chosen(canary.url))
-        if looked_at:
-            self._looked_at.update(rules)
-            self._inquired[canary] = rules
-        else:
+        working = rules_at_work(self._rules.canonizer, canary.url, canary.keeper)
+        rules = tuple((site, rule) for rule in working)
+        is_wanted = not all(map(self._is_decided, rules)) or self._canaries.are_chosen(canary.url)
+        if not is_wanted or self._budget.left <= AT_MOST * self._canaries.open:
             self._crawler.stats.inc_value(Stat.SHADOW_OPEN.value)
-        return looked_at
+            return False
+        self._looked_at.update(rules)
+        self._inquired[canary] = rules
+        return True
 
     def _is_decided(self, rule: _OfSite) -> bool:
         """Whether the pages of *rule* that differ have been fetched again often enough to know what they show."""

@@ -6,18 +6,17 @@ it is known what came of the URL, its classes are settled, or fail; then the nex
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from xxhash import xxh32_intdigest
 
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.class_store import Standing, StoreGone
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.fetches_under_way import FetchesUnderWay
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.requests import STANDS_FOR
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
-    from scrapy_dust.crawl.class_store import Store
+    from scrapy_dust.crawl.class_store import LocalStore
     from scrapy_dust.crawl.returned_requests import Returning
 
-logger = logging.getLogger(__name__)
 
 #: Seconds between two looks for URLs that keep others waiting for too long.
 _LOOKING = 0.1
@@ -42,14 +40,12 @@ _NOBODY: Standing = (b"", 0)
 
 
 class Succession:
-    """Follows which URLs stand for the classes of one crawl. *fetched_after_all* is called with each URL that waited and is
-    fetched now.
-    """
+    """Follows which URLs stand for the classes of one crawl. *fetched_after_all*: told of each that waited and is fetched."""
 
     def __init__(
         self,
         crawler: Crawler,
-        store: Store,
+        store: LocalStore,
         returning: Returning,
         fetched_after_all: Callable[[Request], None],
         *,
@@ -58,12 +54,13 @@ class Succession:
         """*lets_through_twice*: the project's dupefilter may let a URL through again, in another round of the spider's."""
         self._crawler, self._store, self._returning = crawler, store, returning
         self._fetched_after_all, self._lets_through_twice = fetched_after_all, lets_through_twice
+        self._log = CrawlLogger(__name__, crawler)
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         #: Class whose page is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         self.fetching = FetchesUnderWay(crawler.settings.getint("CONCURRENT_REQUESTS"))
         self._looking: AsyncioLoopingCall | LoopingCall | None = None
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._spider_closed)
 
     def admit(self, request: Request, class_key: bytes, depth: int, keeper: int = 0) -> None:
         """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
@@ -72,10 +69,7 @@ class Succession:
         self._store.change(
             class_key, lambda known: (life.let_through(known, url, priority, depth, keeper), None)
         )
-        stands_for = [(class_key.hex(), url)]
-        meta[STANDS_FOR] = (
-            [*((name.hex(), one) for name, one in before), *stands_for] if before else stands_for
-        )
+        meta[STANDS_FOR] = [*((name.hex(), one) for name, one in before), (class_key.hex(), url)]
 
     def _still_stands_for(self, request: Request) -> list[Standing]:
         # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
@@ -175,8 +169,7 @@ class Succession:
                 left += [(others, of) for others in self._awaiting.pop(of, ())]
 
     def _is_shared_landing(self, origin: Standing, landed_on: bytes) -> bool:
-        """Whether redirects from other classes than that of *origin* also led to the class *landed_on*, where one has
-        now led.
+        """Whether redirects from other classes than that of *origin* also led to the class *landed_on*.
 
         A page to which several classes redirect is a login, a home or an error page, and belongs to none of them.
         """
@@ -201,9 +194,13 @@ class Succession:
 
     def _change_class_now(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
         """Change the class *class_key* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
-        was_rescued, effects = self._store.change(
-            class_key, lambda known: _with_late_page(known, *how(known))
-        )
+
+        def change(known: Class) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
+            after, effects = how(known)
+            was_settled = known.state is State.SETTLED
+            return after, (known.failed and not was_settled and after.state is State.SETTLED, effects)
+
+        was_rescued, effects = self._store.change(class_key, change)
         if was_rescued:
             self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
         if Effect.FETCH_NEXT in effects:
@@ -214,18 +211,15 @@ class Succession:
         # Not from within `chain_ended`: the scheduler is just queueing another request there.
         due, self._due = self._due, {}
         for request in self._take_waiting(due, all_of_them=all_of_them):
-            logger.debug(
-                "Queued %(request)s after all: the URL that was fetched in its place brought no page.",
-                {"request": request},
-                extra={"spider": self._crawler.spider},
+            self._log.debug(
+                "Queued %s after all: the URL that was fetched in its place brought no page.", request
             )
             self._fetched_after_all(request)
             self._returning.queue_now(request, must_stand=True)
 
     def _take_waiting(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
         for of in due:
-            is_next = True
-            while is_next:
+            while True:
                 try:
                     request = self._store.take_next(of)
                 except StoreGone:
@@ -234,17 +228,8 @@ class Succession:
                     return
                 if request is not None:
                     yield request
-                is_next = all_of_them and request is not None
-
-
-def _with_late_page(
-    before: Class, after: Class, effects: tuple[Effect, ...]
-) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
-    """The class *after* a change, with the *effects* to carry out, and whether a page came although the first URL had
-    failed.
-    """
-    was_rescued = after.state is State.SETTLED and before.state is not State.SETTLED and before.failed
-    return after, (was_rescued, effects)
+                if request is None or not all_of_them:
+                    break
 
 
 def alias_number(url: str) -> int:

@@ -5,7 +5,7 @@ A request that cannot be kept is fetched: fetching a page twice is allowed, losi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.class_names import MergingRules, Naming
-    from scrapy_dust.crawl.class_store import Store, Suppressed
+    from scrapy_dust.crawl.class_store import LocalStore
     from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.rules import CrawlRules
 
@@ -35,16 +35,18 @@ def any_rule_of(site: str) -> str:
 class Suppressions:
     """Keeps, counts and reports the requests that rules suppress in one crawl."""
 
-    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store) -> None:
+    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: LocalStore) -> None:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
-        self._journal = CrawlJournal(crawler, rules.settings)
+        #: Takes out the requests that a rule suppressed, the newest first, each with all rules that suppressed it.
+        self.take_suppressed_by = store.take_of_rule
+        self.journal = CrawlJournal(crawler, rules.settings)
         self._manners = Manners(shows=rules.settings.journal)
 
     def suppress(
         self, request: Request, class_key: bytes, known: Class, behind: MergingRules, *, is_waiting: bool
     ) -> bool:
-        """Suppress *request* of the class *class_key*, which is *known*, by the rules *behind*, for good or (*is_waiting*) while
-        another URL stands. False if *request* cannot be kept.
+        """Suppress *request* of a class by the rules *behind*, for good or (*is_waiting*) while another URL stands.
+        False if *request* cannot be kept.
         """
         naming, ids, own = self._naming, behind.ids, self._naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
@@ -56,54 +58,35 @@ class Suppressions:
         naming.count(request, keeper, behind)
         if self._rules.settings.journal:
             key = self._rules.canonize(request.url)
-            self._journal.write_request_event(What.SUPPRESSED, request, ids, key, keeper(), manner)
+            self.journal.write_request_event(What.SUPPRESSED, request, ids, key, keeper(), manner)
         return True
 
-    def replace(self, written: Request, class_key: bytes, own_key: bytes) -> bool:
-        """Keep the request *written*, as the spider made it, while the canonical URL is fetched in its place. False if
-        it cannot be kept.
-        """
-        known = self._store.get(class_key)
-        ids, keeper = (
-            self._naming.merging_rules(written.url, known).ids,
-            self._naming.keeper(class_key, known),
-        )
-        if not self._store.keep(class_key, own_key, (*ids, REPLACED), written, is_waiting=True):
+    def replace(self, written: Request, class_key: bytes) -> bool:
+        """Keep the request *written* while the canonical URL is fetched in its place. False if it cannot be kept."""
+        known, own = self._store.get(class_key), self._naming.own(written)
+        ids = self._naming.merging_rules(written.url, known).ids
+        if not self._store.keep(class_key, own, (*ids, REPLACED), written, is_waiting=True):
             return False
-        self._journal.write_request_event(
-            What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper
-        )
+        key, keeper = self._rules.canonize(written.url), self._naming.keeper(class_key, known)
+        self.journal.write_request_event(What.SUPPRESSED, written, ids, key, keeper)
         return True
 
     def note_fetched_after_all(self, request: Request) -> None:
         """Count that *request*, which had waited, is fetched now: the URL that stood for its class brought no page."""
-        self._crawler.stats.inc_value(Stat.HEIRS.value)
-        self.write_event(
-            Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page")
-        )
+        self._note_returned(Stat.HEIRS, request, (), "what was fetched instead brought no page")
 
     def note_returned_by_redirect(self, request: Request) -> None:
         """Count that *request*, which was suppressed, is fetched: the URL fetched in its place redirects to it."""
         self._naming.uncount(self._naming.rule_ids(request.url))
-        self._crawler.stats.inc_value(Stat.RETURNED.value)
-        self.write_event(
-            Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here")
-        )
-
-    def take_suppressed_by(self, rule: str) -> Iterator[Suppressed]:
-        """Take out the requests that *rule* suppressed, the newest first, each with all rules that suppressed it."""
-        return self._store.take_of_rule(rule)
+        self._note_returned(Stat.RETURNED, request, (), "what was fetched instead redirects here")
 
     def note_given_back(self, request: Request, by: Sequence[str], why: str) -> None:
-        """Count and write down that *request*, which the rules *by* suppressed, is offered to the crawl again, and
-        *why*.
-        """
+        """Count and write down that *request*, which the rules *by* suppressed, is offered again, and *why*."""
         ids = tuple(one for one in by if one != REPLACED and not one.startswith("any "))
-        self._crawler.stats.inc_value(Stat.RETURNED.value)
         if REPLACED not in by:
             self._naming.uncount(ids)
-        self.write_event(Event(What.RETURNED, now(), request.url, ids, note=why))
+        self._note_returned(Stat.RETURNED, request, ids, why)
 
-    def write_event(self, event: Event) -> None:
-        """Write *event* to the journal."""
-        self._journal.write_event(event)
+    def _note_returned(self, stat: Stat, request: Request, ids: tuple[str, ...], why: str) -> None:
+        self._crawler.stats.inc_value(stat.value)
+        self.journal.write_event(Event(What.RETURNED, now(), request.url, ids, note=why))

@@ -8,20 +8,17 @@ A rule that nothing has tested for long begins in doubt.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.utils.asyncio import run_in_thread
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
 from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.watch import Standing, Watch
-from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, watched_entry, write_entries
+from scrapy_dust.crawl.components import CrawlLogger, listen
+from scrapy_dust.crawl.rule_book_updates import RENEWED, Updates, watched_entry
 from scrapy_dust.crawl.suppressions import any_rule_of
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
@@ -31,9 +28,8 @@ from scrapy_dust.visits.outcomes import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.class_store import Suppressed
@@ -42,7 +38,6 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.suppressions import Suppressions
     from scrapy_dust.rules.rule import Rule
 
-logger = logging.getLogger(__name__)
 
 #: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
 PROBES = 10
@@ -67,12 +62,10 @@ class Suspension:
         returning: Returning,
         out_of_force: Callable[[str, Rule, Sequence[Canary]], None],
         is_judging: Callable[[], bool],
-        shown: Callable[[str, Rule], Mapping[str, int]] = lambda site, rule: {},
+        shown: Callable[[str, Rule], Mapping[str, int]],
     ) -> None:
-        """Suspends false rules in one crawl. *is_judging* says whether canaries are being compared just now; *shown*,
-        how far a rule reaches by now.
-        """
-        self._crawler, self._rules = crawler, rules
+        """*is_judging* says whether canaries are being compared just now; *shown*, how far a rule reaches by now."""
+        self._crawler, self._rules, self._log = crawler, rules, CrawlLogger(__name__, crawler)
         self._suppressions, self._returning, self._out_of_force = suppressions, returning, out_of_force
         self._is_judging, self._shown = is_judging, shown
         self._watches: dict[str, tuple[Known, Watch]] = {}
@@ -87,11 +80,10 @@ class Suspension:
         self._unjudged: dict[
             str, int
         ] = {}  #: canaries of a rule that could not be judged, less those that could
-        self._telling: list[Deferred[None]] = []
+        self._updates = Updates(crawler, rules.settings, self._log, "canaries of ", "its rules")
         #: Of many workers: told the site and id of each rule that is suspended here.
         self.announced: list[Callable[[str, str], None]] = []
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._spider_idle, self._spider_closed)
 
     def are_unproved(self, url: str, keeper: str) -> bool:
         """Whether a rule that merges *url* and *keeper* is in doubt or untested, and must not suppress anything now."""
@@ -108,11 +100,10 @@ class Suspension:
         ids = tuple(rule_id(site, rule) for rule in blamed)
         self._crawler.stats.inc_value(f"{Stat.CANARIES}/{outcome}")
         tested = Event(What.TESTED, now(), canary.url, ids, keeper=canary.keeper, note=str(outcome))
-        self._suppressions.write_event(tested)
+        self._suppressions.journal.write_event(tested)
         for identity, rule in zip(ids, blamed, strict=True):
-            _, watch = self._watches.setdefault(
-                identity, ((site, rule), Watch(self._rules.settings.max_loss))
-            )
+            new = (site, rule), Watch(self._rules.settings.max_loss)
+            _, watch = self._watches.setdefault(identity, new)
             self._out[identity] = max(0, self._out.get(identity, 0) - 1)
             self._tested.setdefault(identity, []).append(canary)
             unclear = outcome not in (Outcome.SAME, Outcome.DIFFERENT)
@@ -128,13 +119,11 @@ class Suspension:
         is_refuted = standing is Standing.REFUTED or self._unjudged[identity] >= 2 * UNJUDGED
         if is_refuted and identity not in self.suspended:
             self._suspend(identity, canary)
-        elif standing is Standing.DOUBTED:
-            if before is Standing.TRUSTED:
-                self._put_in_doubt(identity, canary)
-            if not self._out[identity]:
-                self._fetch_some(identity)
-        elif standing is Standing.TRUSTED and is_unclear:
-            if identity not in self._probes:
+        elif standing is Standing.DOUBTED or (standing is Standing.TRUSTED and is_unclear):
+            is_new = (
+                before is Standing.TRUSTED if standing is Standing.DOUBTED else identity not in self._probes
+            )
+            if is_new:
                 self._put_in_doubt(identity, canary)
             if not self._out[identity]:
                 self._fetch_some(identity)
@@ -150,11 +139,8 @@ class Suspension:
         self._probes[identity] = self._suppressions.take_suppressed_by(identity)
         why = self._why(watch, canary)
         self.against[identity] = (site, rule), why
-        logger.info(
-            "In doubt: %(rule)s [%(id)s] of %(site)s suppresses nothing for now, since %(why)s.",
-            {"rule": rule, "id": identity, "site": site, "why": why},
-            extra={"spider": self._crawler.spider},
-        )
+        said = "In doubt: %s [%s] of %s suppresses nothing for now, since %s."
+        self._log.info(said, rule, identity, site, why)
 
     def _why(self, watch: Watch, canary: Canary) -> str:
         """A sentence that says what *canary* showed against the rule of *watch*."""
@@ -185,30 +171,26 @@ class Suspension:
         for told in self.announced:
             told(site, identity)
         self._crawler.stats.inc_value(Stat.SUSPENDED.value)
-        self._suppressions.write_event(
+        self._suppressions.journal.write_event(
             Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
         )
         self._give_back(identity, probes)
-        logger.warning(
-            "Suspended: %(rule)s [%(id)s] of %(site)s is not applied any more, since %(why)s. All that it suppressed in this "
-            "crawl is offered to the spider again.",
-            {"rule": rule, "id": identity, "site": site, "why": why},
-            extra={"spider": self._crawler.spider},
+        self._log.warning(
+            "Suspended: %s [%s] of %s is not applied any more, since %s. All that it suppressed in this crawl is offered "
+            "to the spider again.",
+            *(rule, identity, site, why),
         )
         verb = "refuted" if watch.different else "suspended"
         reason = f"{verb} by a crawl on {now()[:10]}: {why}"
-        self._update_book([watched_entry(site, rule, watch, self._crawl_name, reason)])
+        self._updates.write([watched_entry(site, rule, watch, self._updates.crawl_name, reason)])
 
     def go_on_without(self, site: str, identity: str) -> None:
         """Take a rule out of force that was suspended before this job was paused, or by another worker."""
         self.suspended[identity] = site
         self.unproved.discard(identity)
         self._probes.pop(identity, None)
-        logger.info(
-            "Suspended before, or by another worker: %(id)s of %(site)s. What it suppressed is offered again.",
-            {"id": identity, "site": site},
-            extra={"spider": self._crawler.spider},
-        )
+        said = "Suspended before, or by another worker: %s of %s. What it suppressed is offered again."
+        self._log.info(said, identity, site)
         for rule in self._rules.canonizer.rules(site):
             if rule_id(site, rule) == identity:
                 self.against[identity] = (site, rule), _BEFORE
@@ -226,7 +208,7 @@ class Suspension:
 
         self._returning.queue_later(requests())
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         if self._is_judging():
             return
         # What was sent and not judged by now failed, or showed nothing to be judged.
@@ -234,26 +216,16 @@ class Suspension:
         if any(self._fetch_some(identity) for identity in list(self._probes)):
             raise DontCloseSpider
 
-    async def _spider_closed(self, spider: Spider, reason: str) -> None:
-        for told in self._telling:
-            await maybe_deferred_to_future(told)
-        self._telling.clear()
+    async def _spider_closed(self, reason: str) -> None:
         # A job that goes on later remembers its doubts itself.
         is_over = reason == "finished" or not job_dir(self._crawler.settings)
         seen = [
-            watched_entry(
-                site,
-                rule,
-                watch,
-                self._crawl_name,
-                self._why_doubted(watch) if is_over else None,
-                self._shown(site, rule),
-            )
+            watched_entry(site, rule, watch, self._updates.crawl_name, doubt, self._shown(site, rule))
             for identity, ((site, rule), watch) in self._watches.items()
             if identity not in self.suspended and (watch.same or watch.different)
+            for doubt in (self._why_doubted(watch) if is_over else None,)
         ]
-        if seen:
-            await self._update_book_in_thread(seen)
+        await self._updates.finish(seen)
 
     @staticmethod
     def _why_doubted(watch: Watch) -> str | None:
@@ -264,22 +236,3 @@ class Suspension:
             f"in doubt at the end of a crawl on {now()[:10]}: {watch.different} of "
             f"{watch.same + watch.different} URLs fetched to test it showed another page"
         )
-
-    @property
-    def _crawl_name(self) -> str:
-        """The name of this crawl, under which a rule book lists the crawl's evidence."""
-        begun = self._crawler.stats.get_value("start_time")
-        assert self._crawler.spider is not None
-        return f"canaries of {self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
-
-    def _update_book(self, found: list[Found]) -> None:
-        self._telling.append(deferred_from_coro(self._update_book_in_thread(found)))
-
-    async def _update_book_in_thread(self, found: list[Found]) -> None:
-        settings = self._rules.settings
-        for untold in await run_in_thread(write_entries, settings.rules, found, settings.max_age):
-            logger.warning(
-                "The next crawl will not know what this one found out about its rules: %(why)s",
-                {"why": untold},
-                extra={"spider": self._crawler.spider},
-            )

@@ -6,22 +6,21 @@ A fetch of our own has no callback. So canaries are compared only by what callba
 from __future__ import annotations
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-
+from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import canary_of, target_url
 from scrapy_dust.crawl.taken import TAKEN
-from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.page.places import VALUE, url_value
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from collections.abc import Mapping
+
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.canaries import Canary
@@ -50,11 +49,11 @@ class Takings:
         mark: str,
     ) -> None:
         self._rules, self._mark, self._concluded = rules, mark, concluded
-        self._kept: OrderedDict[str, _Kept | None] = OrderedDict()  # by URL; None: the callback failed
+        self._kept: Latest[str, _Kept | None] = Latest(KEPT)  # by URL; None: the callback failed
         self._waiting: dict[str, Canary] = {}  # by its URL
         self._for_keeper: dict[str, list[str]] = {}  # by the keeper's, the canaries that have come
         crawler.signals.connect(self._taken, signal=TAKEN)
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_idle)
 
     def judge(self, canary: Canary) -> None:
         """Take note that the page of *canary* has come. The canary is judged when its callback is done."""
@@ -76,8 +75,6 @@ class Takings:
             self._kept.pop(url, None)
             self._kept[url] = kept
             self._compare(url)
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
 
     def _by_keys(self, taken: Taken) -> list[int]:
         keyed = {
@@ -87,9 +84,7 @@ class Takings:
         return [keyed.get(unit, unit) for unit in taken.units]
 
     def _compare(self, url: str) -> None:
-        """Compare the items of the canary *url* with the items of its keeper; or, if *url* is a keeper, compare all canaries
-        that wait for it.
-        """
+        """Compare the items of the canary *url* with those of its keeper, or of all canaries that wait for the keeper *url*."""
         for one in [url, *self._for_keeper.pop(url, ())]:
             canary = self._waiting.get(one)
             if canary is None or one not in self._kept:
@@ -115,13 +110,13 @@ class Takings:
         return {Same.SAME: Outcome.SAME, Same.DIFFERENT: Outcome.DIFFERENT}.get(same, Outcome.UNKNOWN)
 
     @cached_property
-    def _volatile(self) -> dict[str, Volatile]:
+    def _volatile(self) -> Mapping[str, Volatile]:
         """By site, the places that earlier crawls have seen change at each fetch."""
-        from scrapy_dust.rule_book import volatile_places  # noqa: PLC0415
+        from scrapy_dust.crawl.judges import volatile_places  # noqa: PLC0415
 
-        return volatile_places.known_places(log_dir(self._rules.settings.dir).parent).volatile()
+        return volatile_places(self._rules.settings)
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         """Give up canaries whose callbacks have taken nothing by now."""
         waiting, self._waiting, self._for_keeper = self._waiting, {}, {}
         for canary in waiting.values():

@@ -17,19 +17,19 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from w3lib.url import canonicalize_url
 from xxhash import xxh64_digest
 
-from scrapy_dust.crawl.answer_records import body_of
+from scrapy_dust.crawl.answer_records import body_of, yield_nothing
+from scrapy_dust.crawl.components import Component, listen
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from typing import Self
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -40,7 +40,7 @@ _SCHEMA = (
 )
 
 
-class TwoWayMiddleware:
+class TwoWayMiddleware(Component):
     """Spider middleware for the paper's two-way check. Goes into ``SPIDER_MIDDLEWARES`` at 955."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -56,11 +56,7 @@ class TwoWayMiddleware:
         self._base = sqlite3.connect(folder / FILE, isolation_level=None)
         self._base.execute("PRAGMA synchronous = OFF")
         self._base.execute(_SCHEMA)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        listen(crawler, self._spider_closed)
 
     def _spider_closed(self) -> None:
         self._base.close()
@@ -70,11 +66,11 @@ class TwoWayMiddleware:
             return
         body = body_of(response.request, response)
         text = self._describe(body.content, body.content_type, body.encoding, response.url).text_digest
-        if not self._is_new("content", text.encode()):
+        if self._is_new("content", text.encode()):
+            self._stats.inc_value(Stat.CONTENTS.value)
+        else:
             self._stats.inc_value(Stat.COPIES_DROPPED.value)
-            response.request = response.request.replace(callback=_yield_nothing)
-            return
-        self._stats.inc_value(Stat.CONTENTS.value)
+            response.request = response.request.replace(callback=yield_nothing)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -93,8 +89,3 @@ class TwoWayMiddleware:
         """Add the signature of *said* to the database of its *kind*. Returns whether it was new there."""
         row = (kind, xxh64_digest(said))
         return self._base.execute("INSERT OR IGNORE INTO signature VALUES (?, ?)", row).rowcount > 0
-
-
-def _yield_nothing(response: Response, **_: Any) -> tuple[()]:
-    """The callback of a dropped page: it yields nothing."""
-    return ()

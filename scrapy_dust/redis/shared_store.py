@@ -3,12 +3,12 @@ Redis.
 
 A worker computes a change by `life`, and Redis takes the change only if no other worker has changed the class
 meanwhile; otherwise the worker computes it again. Requests that a worker has suppressed it also keeps itself, in case
-a rule is false.
+a rule is false: as a store of one process does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,30 +22,28 @@ from scrapy_dust.redis.server import Gone, Server
 if TYPE_CHECKING:
     from scrapy import Request, Spider
 
-    from scrapy_dust.crawl.class_store import Standing, Suppressed
+    from scrapy_dust.crawl.class_store import Standing
     from scrapy_dust.crawl.plain_requests import Manner
     from scrapy_dust.redis.leases import Leases
 
 Result = TypeVar("Result")
 
 
-class SharedStore:
-    """A `Store` in Redis."""
+class SharedStore(LocalStore):
+    """A store in Redis. What it has suppressed in this worker is kept as in a `LocalStore`."""
 
     def __init__(self, server: Server, leases: Leases, spider: Callable[[], Spider | None]) -> None:
-        self._server, self._leases, self._spider = server, leases, spider
-        self._here = LocalStore(None, spider)
+        super().__init__(None, spider)
+        self._server, self._leases = server, leases
         self._released: set[bytes] = set()  #: own names of requests that were fetched after all
         self._keepers: dict[bytes, int] = {}  #: by class, where this worker has written which URL it fetched
 
     def get(self, class_key: bytes) -> Class:
-        """The class *class_key* as all workers know it; `UNKNOWN` if nothing is known of it."""
+
         return self._class_from(class_key, self._read_class(class_key))
 
     def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change the class *class_key* by the function *how*, which is called again if another worker has changed the class
-        meanwhile.
-        """
+
         while True:
             old = self._read_class(class_key)
             before = self._class_from(class_key, old)
@@ -65,15 +63,16 @@ class SharedStore:
         is_waiting: bool,
         manner: Manner | None = None,
     ) -> bool:
-        """Keep *request*, named *own_key*, of the class *class_key*, in this worker. False if it cannot be kept, or waits for a
-        URL that no worker is fetching any more.
-        """
-        if not self._here.keep(class_key, own_key, rules, request, is_waiting=False, manner=manner):
+        """Keep *request* in this worker. False also if it waits for a URL that no worker is fetching any more."""
+        if not super().keep(class_key, own_key, rules, request, is_waiting=False, manner=manner):
             return False
         if not is_waiting or self._may_wait(class_key, own_key, request):
             return True
-        self._here.release(class_key, own_key)
+        super().release(class_key, own_key)
         return False
+
+    def _count_waiting(self, class_key: bytes, more: int) -> None:
+        """Do nothing: Redis counts what waits, for all workers."""
 
     def _may_wait(self, class_key: bytes, own_key: bytes, request: Request) -> bool:
         """Whether *request* can wait for all workers. It cannot if no other worker could ask for it, or
@@ -104,7 +103,7 @@ class SharedStore:
                 return None
             own, _, frozen = found.partition(b"\n")
             name = bytes.fromhex(own.decode("ascii"))
-            self._here.release(class_key, name)
+            super().release(class_key, name)
             if name not in self._released:
                 request = thaw(frozen, spider)
                 self._leases.note_queued(request, identity)
@@ -112,15 +111,14 @@ class SharedStore:
         return None
 
     def release(self, class_key: bytes, own_key: bytes, *, stays: bool = False) -> bool:
-        """Take out the request *own_key* of the class *class_key*, or leave it (*stays*). Returns whether it was kept."""
-        was_kept = self._here.release(class_key, own_key, stays=stays)
+        was_kept = super().release(class_key, own_key, stays=stays)
         if not was_kept or stays:
             return was_kept
         self._released.add(own_key)
         return True
 
     def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
-        """The first class from which a redirect led any worker to the page *landing*; None if there were several."""
+
         names = (self._server.key("landings"),)
         try:
             first = self._server.run(lua_scripts.LANDED, names, (landing.hex(), to_json(origin)))
@@ -131,10 +129,6 @@ class SharedStore:
             return origin
         return known
 
-    def take_of_rule(self, rule: str) -> Iterator[Suppressed]:
-        """Take out each request that *rule* suppressed in this worker, the newest first."""
-        return self._here.take_of_rule(rule)
-
     def waiting(self) -> Iterable[bytes]:
         """The classes in which requests wait, once all workers are idle."""
         with suppress(Gone):
@@ -144,12 +138,8 @@ class SharedStore:
         return ()
 
     def call_later(self, what: Callable[[], object]) -> None:
-        """Have *what*, a function that has raised `StoreGone`, called again when Redis can be reached."""
-        self._leases.postpone(what)
 
-    def close(self) -> None:
-        """End the worker's part. Its list of suppressed requests is removed with it."""
-        self._here.close()
+        self._leases.postpone(what)
 
     def _class_from(self, class_key: bytes, kept: bytes) -> Class:
         known = class_from_json(kept) if kept else UNKNOWN

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures.copies import Face, Kind
 from scrapy_dust.signatures.pending_pages import Pending
+from scrapy_dust.signatures.sqlite_file import SqliteFile
 from scrapy_dust.signatures.store_interface import (
     DAY,
     KINDS,
@@ -38,14 +38,14 @@ FORMAT = 1
 _PENDING, _SECONDS = 500, 1.0
 #: Of a crawl whose pages cannot be written, at most so many wait.
 _MOST_PENDING = 50_000
-#: For another crawl's transaction, in milliseconds.
-_PATIENCE = 2000
+#: For another crawl's transaction, in seconds.
+_PATIENCE = 2.0
 _CACHE_KB = 64 * 1024
 
 _NO_STORE = "this is no store of contents. Name the file that a crawl with DUST_CONTENT_STORE has made."
 
 _TABLES = frozenset(("page", "signature", "near", "band"))
-_SCHEMA = f"""
+_SCHEMA = """
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, url TEXT NOT NULL, body BLOB, text BLOB,
     kind INTEGER NOT NULL, seen INTEGER NOT NULL);
@@ -53,7 +53,6 @@ CREATE INDEX page_by_url ON page (hash);
 CREATE TABLE signature (digest BLOB PRIMARY KEY, page INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE near (page INTEGER PRIMARY KEY, heading INTEGER NOT NULL, canonical TEXT, shingles BLOB NOT NULL);
 CREATE TABLE band (key INTEGER, page INTEGER, PRIMARY KEY (key, page)) WITHOUT ROWID;
-PRAGMA user_version = {FORMAT};
 """
 _FIND = """
 SELECT page.url, page.kind FROM signature JOIN page ON page.id = signature.page
@@ -76,28 +75,18 @@ AND page.seen >= ? AND page.text IS NOT NULL LIMIT {}
 """
 
 
-class SqliteStore:
+class SqliteStore(SqliteFile):
     """A store of signatures in a SQLite file at *path*; None: in a temporary file that ends with the process."""
 
     def __init__(self, path: Path | None, keep_days: int | None = None, *, must_exist: bool = False) -> None:
-        self.path = path
-        self._days = keep_days
+        self._days, self._must_exist = keep_days, must_exist
         if must_exist and path is not None and not path.is_file():
             raise SignatureStoreError(
                 str(path), "there is no such file. A crawl with DUST_CONTENT_STORE makes it."
             )
         self._pending = Pending()
         self._written = time.monotonic()
-        with self._errors_in_words():
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(path or "", isolation_level=None, check_same_thread=False)
-            try:
-                self._refuse_other_files(must_exist=must_exist)
-                self._prepare()
-            except BaseException:
-                self._base.close()
-                raise
+        super().__init__(path, _PATIENCE)
 
     def find(self, signature: bytes) -> KeeperPage | None:
         """The keeper of *signature*; None if there is none."""
@@ -122,7 +111,11 @@ class SqliteStore:
         return _signatures(found[1], found[2]) or None
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
-        """Save, with the next transaction, that *url* shows a content with these *signatures*."""
+        """Save, with the next transaction, that *url* shows a content with these *signatures*.
+
+        *claim*: this page becomes the keeper of signatures that have none. Without it, only signatures that it had
+        are handed on.
+        """
         self._pending.add(Row(url, signatures, kind, _now()), claim=claim)
         self._flush_if_due()
         return None
@@ -193,35 +186,24 @@ class SqliteStore:
                         (_url_hash(url), url),
                     )
                 (count,) = self._base.execute("SELECT count(*) FROM gone").fetchone()
-                for table, column in (
-                    ("signature", "page"),
-                    ("band", "page"),
-                    ("near", "page"),
-                    ("page", "id"),
-                ):
-                    self._base.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM gone)")  # noqa: S608
+                for column in ("signature WHERE page", "band WHERE page", "near WHERE page", "page WHERE id"):
+                    self._base.execute(f"DELETE FROM {column} IN (SELECT id FROM gone)")  # noqa: S608
             self._base.execute("DROP TABLE gone")
             self._base.execute("VACUUM")
         return int(count)
 
-    def signatures(self) -> int:
-        """The number of signatures in the store."""
-        with self._errors_in_words():
-            (count,) = self._base.execute("SELECT count(*) FROM signature").fetchone()
-        return int(count)
-
-    def _refuse_other_files(self, *, must_exist: bool) -> None:
+    def _refuse_other_files(self) -> None:
         """Raise `SignatureStoreError` where the file is another program's, before anything is written to it."""
         (version,) = self._base.execute("PRAGMA user_version").fetchone()
         tables = {
             name for (name,) in self._base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
-        is_ours = tables >= _TABLES if tables or must_exist else version == 0
+        is_ours = tables >= _TABLES if tables or self._must_exist else version == 0
         if version <= FORMAT and not is_ours:
             raise SignatureStoreError(str(self.path), _NO_STORE)
 
     def _prepare(self) -> None:
-        self._base.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+        self._refuse_other_files()
         self._base.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         if self.path is None:
             self._base.execute("PRAGMA journal_mode = OFF")
@@ -229,20 +211,11 @@ class SqliteStore:
         else:
             self._use_write_ahead_log()
             self._base.execute("PRAGMA synchronous = NORMAL")
-        with self._transaction():
-            (version,) = self._base.execute("PRAGMA user_version").fetchone()
-            if version > FORMAT:
-                raise SignatureStoreError(
-                    str(self.path),
-                    f"it has format {version}; this version reads up to {FORMAT}. Upgrade scrapy-dust.",
-                )
-            if version == 0:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    self._base.execute(statement)
+        self._create_tables(FORMAT, _SCHEMA)
 
     def _use_write_ahead_log(self) -> None:
         # SQLite's time-out does not hold here: of several that change the mode at once, all but one are refused at once.
-        until = time.monotonic() + _PATIENCE / 1000
+        until = time.monotonic() + _PATIENCE
         while True:
             try:
                 self._base.execute("PRAGMA journal_mode = WAL")
@@ -271,10 +244,7 @@ class SqliteStore:
         for row in rows:
             hashed = _url_hash(row.url)
             known = self._base.execute(_OF_URL, (hashed, row.url)).fetchone()
-            body, text = (
-                row.signatures[0] if row.signatures else None,
-                row.signatures[-1] if row.signatures else None,
-            )
+            body, text = (row.signatures[0], row.signatures[-1]) if row.signatures else (None, None)
             if known is None:
                 last = page = last + 1
                 new.append((page, hashed, row.url, body, text, KINDS.index(row.kind), row.seen))
@@ -283,12 +253,13 @@ class SqliteStore:
                 if (body, text) != known[1:3]:
                     self._base.execute("DELETE FROM near WHERE page = ?", (page,))
                 changed.append((body, text, KINDS.index(row.kind), row.seen, page))
-            claims += [(signature, page, self._oldest_time()) for signature in set(row.signatures)]
+            claims += [(signature, page) for signature in set(row.signatures)]
         run = self._base.executemany
         run("INSERT INTO page VALUES (?, ?, ?, ?, ?, ?, ?)", new)
         run("UPDATE page SET body = ?, text = ?, kind = ?, seen = ? WHERE id = ?", changed)
         # In order, so that neighbours are written together.
-        run(_CLAIM, (dict(zip(("digest", "page", "oldest"), claim, strict=True)) for claim in sorted(claims)))
+        oldest = self._oldest_time()
+        run(_CLAIM, ({"digest": of, "page": page, "oldest": oldest} for of, page in sorted(claims)))
 
     def _write_near(self) -> None:
         for outline, bands in self._pending.outlines():
@@ -305,32 +276,12 @@ class SqliteStore:
     def _oldest_time(self) -> int:
         return 0 if self._days is None else _now() - self._days * DAY
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._base.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._base.execute("ROLLBACK")
-            raise
-        self._base.execute("COMMIT")
-
-    @contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise SignatureStoreError(
-                str(self.path or "the store of this crawl"), _sentence(error)
-            ) from error
-
-
-def _sentence(error: sqlite3.Error | OSError) -> str:
-    if isinstance(error, OSError):
-        return f"cannot be read or written ({error.strerror or error}). Check the path and its permissions."
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-        return _NO_STORE
-    return f"{error}."
+    def _in_words(self, error: sqlite3.Error | OSError) -> str:
+        if isinstance(error, OSError):
+            return (
+                f"cannot be read or written ({error.strerror or error}). Check the path and its permissions."
+            )
+        return _NO_STORE if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB else f"{error}."
 
 
 def _now() -> int:

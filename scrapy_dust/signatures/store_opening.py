@@ -11,6 +11,7 @@ from scrapy.utils.project import data_path
 
 from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures.redis_store import RedisStore
+from scrapy_dust.signatures.sqlite_file import put_aside
 from scrapy_dust.signatures.sqlite_store import SqliteStore
 
 logger = logging.getLogger(__name__)
@@ -62,17 +63,10 @@ def open_for_crawl(jobdir: str | None, name: str, keep_days: int | None = None) 
     except SignatureStoreError as error:
         logger.warning("%s It is put aside, and copies of what it held come again.", error)
     try:
-        _put_aside(path)
+        put_aside(path)
         return SqliteStore(path, keep_days)
     except (OSError, SignatureStoreError):
         return SqliteStore(None, keep_days)
-
-
-def _put_aside(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        one = path.with_name(path.name + suffix)
-        if one.exists():
-            one.replace(one.with_name(f"{one.name}.broken"))
 
 
 def is_redis(where: str) -> bool:

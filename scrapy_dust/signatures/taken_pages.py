@@ -10,26 +10,24 @@ false rule made one is two again as soon as the rule is gone.
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from scrapy_dust.errors import SignatureStoreError
+from scrapy_dust.signatures.sqlite_file import SqliteFile
 
 FORMAT = 1
 #: For another crawl's transaction, in seconds.
 _PATIENCE = 10.0
-_SCHEMA = f"""
+_ADVICE = "Remove the file, and all pages are fetched again, or mend its permissions."
+_SCHEMA = """
 CREATE TABLE page (
     spider TEXT, own BLOB, key BLOB, url TEXT, handled TEXT, is_plain INTEGER, items INTEGER, requests INTEGER,
     seen INTEGER, PRIMARY KEY (spider, own)) WITHOUT ROWID;
 CREATE INDEX page_by_key ON page (spider, key);
 CREATE TABLE callback (spider TEXT, handled TEXT, PRIMARY KEY (spider, handled)) WITHOUT ROWID;
 CREATE TABLE spider (name TEXT PRIMARY KEY, version TEXT) WITHOUT ROWID;
-PRAGMA user_version = {FORMAT};
 """
 
 #: The key of a plain request to a URL that is handled in this way.
@@ -50,25 +48,18 @@ class TakenPage:
     seen: int  #: when, in seconds
 
 
-class KnownPages:
+class KnownPages(SqliteFile):
     """The pages that one spider has taken, in the file at *path*. Raises `SignatureStoreError`."""
 
     def __init__(self, path: Path, spider: str) -> None:
-        self.path, self._spider = path, spider
-        with self._errors_in_words():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(
-                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            try:
-                with self._base_transaction():
-                    self._create_tables()
-            except BaseException:
-                self._base.close()
-                raise
+        super().__init__(path, _PATIENCE, _ADVICE)
+        self._spider = spider
         with self._errors_in_words():
             asked = self._base.execute("SELECT handled FROM callback WHERE spider = ?", (spider,))
             self._lead_on = {handled for (handled,) in asked}
+
+    def _prepare(self) -> None:
+        self._create_tables(FORMAT, _SCHEMA)
 
     def of_class(self, key: bytes, since: int) -> list[TakenPage]:
         """The pages of the class *key* that were taken since the time *since*."""
@@ -87,23 +78,21 @@ class KnownPages:
         """Remember that callbacks of requests that are *handled* so have made further requests."""
         new = set(handled) - self._lead_on
         self._lead_on |= new
-        with self._errors_in_words(), self._base_transaction():
+        with self._errors_in_words(), self._transaction():
             rows = [(self._spider, one) for one in sorted(new)]
             self._base.executemany("INSERT OR IGNORE INTO callback VALUES (?, ?)", rows)
 
     def add(self, pages: Iterable[TakenPage]) -> None:
         """Save *pages*."""
-        with self._errors_in_words(), self._base_transaction():
+        with self._errors_in_words(), self._transaction():
             rows = [(self._spider, *astuple(page)) for page in pages]
             self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def rename_keys(self, version: str, key_of: KeyOf) -> None:
         """Make all keys anew, if they were made by other rules than those of *version*. Pages without a key are forgotten."""
-        with self._errors_in_words(), self._base_transaction():
-            known = self._base.execute(
-                "SELECT version FROM spider WHERE name = ?", (self._spider,)
-            ).fetchone()
-            if known == (version,):
+        with self._errors_in_words(), self._transaction():
+            made_by = "SELECT version FROM spider WHERE name = ?"
+            if self._base.execute(made_by, (self._spider,)).fetchone() == (version,):
                 return
             query = "SELECT own, url, handled FROM page WHERE spider = ? AND is_plain"
             made = [
@@ -123,33 +112,6 @@ class KnownPages:
         """Close the file."""
         with self._errors_in_words():
             self._base.close()
-
-    def _create_tables(self) -> None:
-        (version,) = self._base.execute("PRAGMA user_version").fetchone()
-        if version > FORMAT:
-            why = f"it has format {version}; this version reads up to {FORMAT}. Upgrade scrapy-dust."
-            raise SignatureStoreError(str(self.path), why)
-        if version == 0:
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                self._base.execute(statement)
-
-    @contextmanager
-    def _base_transaction(self) -> Iterator[None]:
-        self._base.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._base.execute("ROLLBACK")
-            raise
-        self._base.execute("COMMIT")
-
-    @contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            why = f"{error}. Remove the file, and all pages are fetched again, or mend its permissions."
-            raise SignatureStoreError(str(self.path), why) from error
 
 
 def now_in_seconds() -> int:

@@ -103,7 +103,7 @@ class Counting(RequestFingerprinter):
 
 def test_a_fingerprint_is_made_once_by_the_fingerprinter_underneath(with_example_rules):
     crawler = get_crawler(settings_dict=with_example_rules | {"REQUEST_FINGERPRINTER_CLASS": Counting})
-    underneath = crawler.request_fingerprinter._fallback
+    underneath = crawler.request_fingerprinter._inner
     touched, untouched = Request(URL), Request("http://www.example.com/b")
     for request in (touched, touched, untouched, untouched):
         assert crawler.request_fingerprinter.fingerprint(request).startswith(b"f")
@@ -192,7 +192,7 @@ def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ou
         def fingerprint(self, request):
             return json.dumps(request.meta["splash"], sort_keys=True).encode()
 
-    ours._fallback = OfSplash()
+    ours._inner = OfSplash()
     assert ours.fingerprint(rendered(URL)) == ours.fingerprint(rendered(URL.replace("sid=1", "sid=2")))
     assert ours.fingerprint(rendered(URL)) != ours.fingerprint(rendered(URL.replace("b=2", "b=3")))
 

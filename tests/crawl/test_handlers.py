@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from scrapy_dust.crawl.handlers import Handlers
+from scrapy_dust.crawl.content_dedup import Handlers
 
 
 class Spider:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_dust.crawl.job_learning import FILE, JobLearning, LearnedBefore, learned_before, set_aside_by
-from scrapy_dust.crawl.shown_urls import ShownUrls
+from scrapy_dust.crawl.rules_into_force import ShownUrls
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -60,7 +60,7 @@ def test_urls_that_showed_pages_are_forgotten_the_first_ones_of_the_site_seen_lo
         ("b", "b5"),
     ]:
         shown.add(site, url)
-    assert {site: list(urls) for site, urls in shown.by_site().items()} == {"b": ["b2", "b3", "b4", "b5"]}
+    assert {site: list(urls) for site, urls in shown.by_site.items()} == {"b": ["b2", "b3", "b4", "b5"]}
     made = []
     shown.make_again("b", made.append)
     while not shown.is_made:

@@ -6,7 +6,7 @@ import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.crawl.stat_counting import counting
+from scrapy_dust.crawl.components import counting
 
 
 class Elsewhere(MemoryStatsCollector):
