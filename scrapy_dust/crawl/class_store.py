@@ -362,11 +362,9 @@ class LocalStore:
         self._told()
         if not self._said:
             self._said = True
-            logger.error(
-                "%(path)s: suppressed requests cannot be kept there (%(why)s). %(so)s",
-                {"path": self._path or "A temporary file", "why": error, "so": so},
-                extra={"spider": self._spider()},
-            )
+            said = "%s: suppressed requests cannot be kept there (%s). %s"
+            where = self._path or "A temporary file"
+            logger.error(said, where, error, so, extra={"spider": self._spider()})
 
 
 def _has_content(path: str) -> bool:

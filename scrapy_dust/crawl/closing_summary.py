@@ -17,18 +17,15 @@ RULES_NAMED = 3
 
 
 def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
-    """The sentence about one crawl: what rules saved, the state of rules under test, and where suppressed requests
-    are listed.
-    """
-    if not rules.sites and not rules.learned:
-        return (
-            "; ".join([_no_rules_sentence(stats, rules.settings).rstrip("."), *_probation_clauses(stats)])
-            + "."
-        )
-    parts = _shadow_clauses(rules, stats) if rules.shadowed else _saved_clauses(rules, stats)
+    """The sentence about one crawl: what rules saved, how rules under test stand, where suppressed requests are listed."""
+    has_rules = bool(rules.sites or rules.learned)
+    if not has_rules:
+        parts = iter([_no_rules_sentence(stats, rules.settings).rstrip(".")])
+    else:
+        parts = _shadow_clauses(rules, stats) if rules.shadowed else _saved_clauses(rules, stats)
     said = "; ".join([*parts, *_probation_clauses(stats)])
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
-    if rules.shadowed or not filtered:
+    if rules.shadowed or not filtered or not has_rules:
         return f"{said}."
     if not rules.settings.journal:
         return f"{said}. `scrapy dustrules explain URL` says why a URL was not fetched."
@@ -72,10 +69,9 @@ def _shadow_clauses(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str
 
 
 def _no_rules_sentence(stats: Mapping[str, Any], settings: DustSettings) -> str:
-    recorded = stats.get(Stat.RECORDED, 0)
+    answers = _count_of(stats.get(Stat.RECORDED, 0), "answer")
     if settings.mode == "off":
-        return f"Rules are off (DUST_MODE); recorded {_count_of(recorded, 'answer')}."
-    answers = _count_of(recorded, "answer")
+        return f"Rules are off (DUST_MODE); recorded {answers}."
     if settings.learn != "off" and settings.log_enabled:
         return f"Recorded {answers}; rules are learned from the log now."
     where = f" in {', '.join(settings.rules)}" if settings.rules else ""
@@ -87,12 +83,9 @@ def _count_of(count: int, noun: str) -> str:
 
 
 def _rules_that_save_most(stats: Mapping[str, Any], prefix: str) -> str:
-    counts = {
-        # Fewer than none: what was filtered before a pause was given back after it.
-        name.removeprefix(prefix): count
-        for name, count in stats.items()
-        if name.startswith(prefix) and count > 0
-    }
+    of_rules = ((name.removeprefix(prefix), n) for name, n in stats.items() if name.startswith(prefix))
+    # Fewer than none: what was filtered before a pause was given back after it.
+    counts = {identity: count for identity, count in of_rules if count > 0}
     most = sorted(counts, key=lambda identity: (-counts[identity], identity))
     # Without numbers: several rules may change one URL, so that the parts add up to more than the whole.
     by = "most of them by" if len(most) > RULES_NAMED else "by"

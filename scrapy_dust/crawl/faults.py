@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
+from scrapy_dust.crawl.components import CrawlLogger
 from scrapy_dust.errors import DustError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_dust.stats import Stat
-
-logger = logging.getLogger(__name__)
 
 
 class Faults:
@@ -30,9 +28,8 @@ class Faults:
         self._are_said = True
         is_meant = isinstance(error, (DustError, OSError, str))
         why = str(error) if isinstance(error, (DustError, str)) else f"{type(error).__name__}: {error}"
-        logger.error(
-            "%(what)s: %(why)s. %(so)s; what else fails is counted in the stat %(stat)s.",
-            {"what": what, "why": why.rstrip("."), "so": self._so, "stat": self._stat.value},
-            extra={"spider": self._crawler.spider},
+        CrawlLogger(__name__, self._crawler).error(
+            "%s: %s. %s; what else fails is counted in the stat %s.",
+            *(what, why.rstrip("."), self._so, self._stat.value),
             exc_info=not is_meant and trace is not False,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,9 +34,8 @@ SHOWN_FILE = "dust-shown.json"
 class LearnedBefore:
     """The rules that a job had learned before it was paused."""
 
-    rules: Mapping[str, tuple[Rule, ...]] = field(
-        default_factory=dict
-    )  #: in force, by site; none for what was begun with
+    #: In force, by site; none for what was begun with.
+    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     logs: tuple[str, ...] = ()
     applied: tuple[object, ...] = ()  #: how, when they were learned
     skipped: tuple[str, ...] = ()  #: domains that were left alone then
@@ -59,18 +58,15 @@ class JobLearning:
         book = RuleBook().with_site(site, [Entry(rule) for rule in rules])
         self._append({"book": json.loads(book.rendered())})
 
-    def save_shown(self, urls: Mapping[str, Sequence[str]]) -> None:
+    def save_shown(self, urls: Mapping[str, list[str]]) -> None:
         """Save the *urls* of each site that have shown pages. A failure is logged, and costs fetches after the pause."""
         unfinished = self._shown.with_suffix(".new")
         try:
-            unfinished.write_text(
-                json.dumps({site: list(of_site) for site, of_site in urls.items()}), "utf-8"
-            )
+            unfinished.write_text(json.dumps(urls), "utf-8")
             unfinished.replace(self._shown)
         except OSError as error:
-            logger.warning(
-                "%s: %s. After the pause, a page of each class is fetched again.", self._shown, error
-            )
+            said = "%s: %s. After the pause, a page of each class is fetched again."
+            logger.warning(said, self._shown, error)
 
     def shown(self) -> Mapping[str, Sequence[str]]:
         """The saved URLs of each site that have shown pages, as far as the file can be read."""
@@ -97,21 +93,22 @@ def learned_before(jobdir: str) -> LearnedBefore:
     logs: list[str] = []
     head: dict[str, list[object]] = {}
     try:
-        for line in _records(path):
+        # A last record that was cut short, when the crawl was killed, is left out: no key was made by it.
+        whole = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+        for line in map(json.loads, whole):
             if "book" in line:
                 book = RuleBook(parse(str(path), json.dumps(line["book"]).encode()))
                 rules |= book.rules_by_site()
             elif "log" in line:
                 logs.append(str(line["log"]))
             elif "applied" in line:
-                head = line  # type: ignore[assignment]
+                head = line
     except (RuleBookError, ValueError, TypeError, OSError) as error:
         logger.warning(
             "%s: %s. Rules that this job had learned and that stand there are learned again.", path, error
         )
-    return LearnedBefore(
-        rules, tuple(logs), tuple(head.get("applied", ())), tuple(map(str, head.get("skipped", ())))
-    )
+    skipped = tuple(map(str, head.get("skipped", ())))
+    return LearnedBefore(rules, tuple(logs), tuple(head.get("applied", ())), skipped)
 
 
 def set_aside_by(before: LearnedBefore, settings: DustSettings) -> frozenset[str]:
@@ -122,14 +119,3 @@ def set_aside_by(before: LearnedBefore, settings: DustSettings) -> frozenset[str
 
 def _canonizer_settings(settings: DustSettings) -> list[object]:
     return [CANONIZER_VERSION, settings.passes]
-
-
-def _records(path: Path) -> Iterator[dict[str, object]]:
-    """The records in the file at *path*. A last record that was cut short, when the crawl was killed, is left out: no
-    key was made by it.
-    """
-    if not path.exists():
-        return
-    *whole, _ = path.read_text("utf-8").split("\n")
-    for line in whole:
-        yield json.loads(line)

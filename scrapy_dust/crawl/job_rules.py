@@ -44,13 +44,8 @@ class RulesInForce:
         if self.settings.mode != "enforce" or not self.book.rules_by_site():
             return NO_RULES
         # Passes are part of it: with fewer of them a URL may keep the form it came with.
-        return "/".join(
-            [
-                self.book.version,
-                str(self.settings.passes),
-                *(f"-{name}" for name in self.settings.skip_domains),
-            ]
-        )
+        skipped = (f"-{name}" for name in self.settings.skip_domains)
+        return "/".join([self.book.version, str(self.settings.passes), *skipped])
 
 
 def is_begun(jobdir: str) -> bool:
@@ -89,8 +84,7 @@ def _begin_anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForc
     logger.warning(
         "%s: it cannot be told with which rules the job began (%s). It goes on with those of now, and may fetch again what "
         "other URLs have shown.",
-        jobdir,
-        error,
+        *(jobdir, error),
     )
     with suppress(OSError, DustError):
         _begin(jobdir, now)
@@ -113,21 +107,16 @@ def _continue_with(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInFo
     book = RuleBook.load([str(Path(jobdir, RULES_FILE))])
     _, passes, *skipped = begun_with.split("/")
     domains = tuple(name.removeprefix("-") for name in skipped)
-    begun = RulesInForce(
-        book,
-        replace(now.settings, mode="enforce", passes=int(passes), skip_domains=domains),
-        _sites_taken_back(book, now),
-        tuple(name for name in now.settings.skip_domains if name not in domains),
-    )
+    settings = replace(now.settings, mode="enforce", passes=int(passes), skip_domains=domains)
+    left_alone = tuple(name for name in now.settings.skip_domains if name not in domains)
+    begun = RulesInForce(book, settings, _sites_taken_back(book, now), left_alone)
     if begun.version != begun_with:
         raise DustError("this version applies them in another way")
+    none = f", but on {_list_sites(begun.set_aside)}, where rules were taken back, none is applied"
     logger.info(
         "%s goes on with the rules it was begun with, so that keys are not mixed; what changed since applies from "
         "the next job on%s.",
-        jobdir,
-        f", but on {_list_sites(begun.set_aside)}, where rules were taken back, none is applied"
-        if begun.set_aside
-        else "",
+        *(jobdir, none if begun.set_aside else ""),
     )
     return begun
 
@@ -135,12 +124,11 @@ def _continue_with(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInFo
 def _sites_taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
     if now.settings.mode != "enforce":
         return frozenset(book.sites)
-    valid = {
-        site: {entry.rule for entry in now.book.entries(site) if entry.status is Status.VALID}
-        for site in book.sites
-    }
+    valid = {site: set(rules) for site, rules in now.book.rules_by_site().items()}
     return frozenset(
-        site for site in book.sites if any(entry.rule not in valid[site] for entry in book.entries(site))
+        site
+        for site in book.sites
+        if any(entry.rule not in valid.get(site, ()) for entry in book.entries(site))
     )
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.plain_requests import Manner, manner_of
 from scrapy_dust.crawl_log.log_upkeep import hider
@@ -21,7 +21,7 @@ from scrapy_dust.journal.writer import Journal
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_dust.settings import DustSettings
@@ -38,7 +38,7 @@ class CrawlJournal:
         self._journal: Journal | None = None
         self._is_closed = False
         self._faults = Faults(crawler, Stat.JOURNAL_ERRORS)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._spider_closed)
 
     def write_request_event(
         self,
@@ -53,9 +53,8 @@ class CrawlJournal:
         if self._settings.journal:
             if manner is None:
                 manner = manner_of(request, self._crawler.spider, shows=True)
-            self.write_event(
-                Event(what, now(), request.url, ids, key, keeper, None, manner.said, manner.lacks)
-            )
+            said, lacks = manner.said, manner.lacks
+            self.write_event(Event(what, now(), request.url, ids, key, keeper, None, said, lacks))
 
     def write_event(self, event: Event) -> None:
         """Write *event*."""
@@ -66,7 +65,7 @@ class CrawlJournal:
         except (OSError, ValueError, TypeError, RecursionError, CrawlLogError) as error:
             self._faults.note("Could not write down what is not fetched", error, trace=False)
 
-    async def _spider_closed(self, spider: Spider) -> None:
+    async def _spider_closed(self) -> None:
         self._is_closed = True
         if self._journal is not None:
             settings = self._settings

@@ -6,11 +6,10 @@ While the process looks at a site it reads nothing; messages that the pipe has n
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
+from scrapy_dust.crawl.processes import start_beside
 from scrapy_dust.online.messages import Begin, messages_in, to_message
 
 
@@ -18,21 +17,7 @@ class LearnerBeside:
     """Starts the process that learns beside one crawl, and exchanges messages with it."""
 
     def __init__(self, begin: Begin) -> None:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "scrapy_dust.online.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-        )
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
+        self._process = start_beside("scrapy_dust.online.process")
         self._heard, self._to_tell = bytearray(), bytearray()
         self.send(begin)
 

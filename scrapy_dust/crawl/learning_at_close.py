@@ -6,7 +6,6 @@ that ended. A failure here is one line in the log; the crawl itself is over and 
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.believe.validation import Verdict
+from scrapy_dust.crawl.components import CrawlLogger
 from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.errors import CrawlLogError, DustError
 from scrapy_dust.rule_book.book import RuleBook
@@ -36,8 +36,6 @@ from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 from scrapy_dust.trials.taking_over import taking_over
 
-logger = logging.getLogger(__name__)
-
 #: Seconds between two lines about progress.
 _EVERY = 60.0
 
@@ -45,6 +43,7 @@ _EVERY = 60.0
 async def learn(crawler: Crawler, settings: DustSettings) -> None:
     """Mine the logs of the spider and put the proved rules into the rule book. Ctrl-C stops, and saves what is decided."""
     assert crawler.spider is not None
+    log = CrawlLogger(__name__, crawler)
     state = log_dir(settings.dir).parent / "verdicts.json"
     try:
         with (
@@ -53,64 +52,51 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
         ):
             prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
             trials, over, logs = await run_in_thread(prepared)
-            spent = await _validate(crawler, settings, trials, interruption)
+            spent = await _validate(crawler, log, settings, trials, interruption)
             # Still ours: a signal that comes now has nothing left to end.
             decided = [*over, *await run_in_thread(lambda: [ended(site) for site in trials])]
             await run_in_thread(conclude, decided, settings, logs, state)
     except Stopped:
-        logger.info(
-            "Nothing learned: interrupted before any rule was tried.", extra={"spider": crawler.spider}
-        )
+        log.info("Nothing learned: interrupted before any rule was tried.")
         return
     except (DustError, OSError) as error:
-        logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
+        log.error("Nothing learned: %s", error)
         return
     valid = sum(one.verdict is Verdict.VALID for site in decided for one in site.decisions)
     valid += sum(site.standing for site in decided)
-    logger.info(
-        "Learned: rules in force %(valid)d, fetches to prove them %(fetches)d; the rule book is %(book)s.%(more)s",
-        {
-            "valid": valid,
-            "fetches": spent.fetches,
-            "book": settings.rules[0],
-            "more": " Interrupted: the next time goes on from here." if spent.interrupted else "",
-        },
-        extra={"spider": crawler.spider},
-    )
+    more = " Interrupted: the next time goes on from here." if spent.interrupted else ""
+    said = "Learned: rules in force %d, fetches to prove them %d; the rule book is %s.%s"
+    log.info(said, valid, spent.fetches, settings.rules[0], more)
 
 
 async def _validate(
-    crawler: Crawler, settings: DustSettings, trials: Sequence[SiteTrials], interruption: Interruption
+    crawler: Crawler,
+    log: CrawlLogger,
+    settings: DustSettings,
+    trials: Sequence[SiteTrials],
+    interruption: Interruption,
 ) -> Spent:
     if interruption.came or not trials:
         interruption.conclude()
         return Spent(0, interruption.came)
     if said := warning(crawler.settings, settings):
-        logger.info(
-            "%s Ctrl-C ends it, and DUST_VALIDATION_BUDGET = 0 goes without.",
-            said,
-            extra={"spider": crawler.spider},
-        )
-    watched = progress_of(_ProgressLog(crawler))
+        log.info("%s Ctrl-C ends it, and DUST_VALIDATION_BUDGET = 0 goes without.", said)
+    watched = progress_of(_ProgressLog(log))
     return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption)
 
 
 class _ProgressLog(Reporter):
     """Reports progress as lines of the crawl's log, one a minute."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._last = time.monotonic()
+    def __init__(self, log: CrawlLogger) -> None:
+        self._log, self._last = log, time.monotonic()
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         if time.monotonic() - self._last < _EVERY:
             return
         self._last = time.monotonic()
-        logger.info(
-            "Validating: %(decided)d rules decided, %(remaining)d to go, %(fetches)d of %(budget)d fetches.",
-            {"decided": decided, "remaining": remaining, "fetches": fetches, "budget": budget},
-            extra={"spider": self._crawler.spider},
-        )
+        said = "Validating: %d rules decided, %d to go, %d of %d fetches."
+        self._log.info(said, decided, remaining, fetches, budget)
 
 
 def _prepare(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import xxhash
-from scrapy import signals
 
 from scrapy_dust.believe.site_profile import Encounter, sentence_on_untestable
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.rule_book.entries import rule_id
@@ -17,12 +16,11 @@ from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.rules import CrawlRules
 
-logger = logging.getLogger(__name__)
 
 #: URLs of a site that are looked at, and of all sites: what they say by then, they say.
 _OF_A_SITE, _OF_ALL = 5000, 200_000
@@ -37,10 +35,9 @@ class Staleness:
         self._met = {site: Encounter(profiles[site]) for site in rules.sites if site in profiles}
         self._seen: set[int] = set()  #: hashes of URLs
         if self._met:
-            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
-            crawler.signals.connect(self._response_received, signal=signals.response_received)
+            listen(crawler, self._request_scheduled, self._response_received)
 
-    def _request_scheduled(self, request: Request, spider: Spider) -> None:
+    def _request_scheduled(self, request: Request) -> None:
         # Sent for requests that the dupefilter then drops, too: those are what rules are for.
         met = self._met.get(self._rules.site_of(request.url) or "")
         if met is None or met.urls >= _OF_A_SITE or len(self._seen) >= _OF_ALL or not follows_rules(request):
@@ -64,15 +61,11 @@ class Staleness:
             stale += bool(signs)
             if signs:
                 self._warn(f"The rules of {site} seem out of date: {'; '.join(signs)}.")
-        self._crawler.stats.set_value(Stat.STALE_SITES.value, stale)
         stats = self._crawler.stats
-        unsaid = sentence_on_untestable(
-            {str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome}
-        )
-        if unsaid:
+        stats.set_value(Stat.STALE_SITES.value, stale)
+        tests = {str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome}
+        if unsaid := sentence_on_untestable(tests):
             self._warn(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be out of date.")
 
     def _warn(self, sentence: str) -> None:
-        logger.warning(
-            "%s `scrapy dustmine` tests them anew.", sentence, extra={"spider": self._crawler.spider}
-        )
+        CrawlLogger(__name__, self._crawler).warning("%s `scrapy dustmine` tests them anew.", sentence)

@@ -1,7 +1,7 @@
 """Turns requests into plain values and back: every request that is kept anywhere is kept in this form.
 
 Only the attributes that differ from a request's defaults are kept, and callbacks by the names of the spider's
-methods. A request that cannot be kept in this form is not altered: `plain_requests` returns None, and the request is fetched.
+methods. A request that cannot be kept in this form is not altered: it is fetched.
 """
 
 from __future__ import annotations
@@ -18,36 +18,18 @@ from scrapy.utils.request import request_from_dict
 if TYPE_CHECKING:
     from scrapy import Spider
 
-#: Attributes that most requests leave empty, and the others.
-_MOSTLY_EMPTY = ("meta", "body", "cookies", "priority", "dont_filter", "flags", "cb_kwargs")
-_KNOWN = {"url", "callback", "errback", "headers", "method", "encoding", *_MOSTLY_EMPTY}
+#: Attributes beside the URL and the callbacks, and what most requests have where that is not empty.
+_BESIDE = tuple("headers method encoding meta body cookies priority dont_filter flags cb_kwargs".split())
+_DEFAULTS = {"method": "GET", "encoding": "utf-8"}
 
 #: Whether a request has no other attributes in this version of Scrapy.
-_ARE_ALL = _KNOWN.issuperset(Request.attributes)
+_ARE_ALL = {"url", "callback", "errback", *_BESIDE}.issuperset(Request.attributes)
 
 
-def as_plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
-    """*request* as a dict for `from_plain`; None where its callback or errback is no method of *spider*."""
-    if type(request) is not Request or not _ARE_ALL:
-        return _subclass_as_plain(request, spider)
-    told: dict[str, Any] = {"url": request.url}
-    for name, function in (("callback", request.callback), ("errback", request.errback)):
-        if function is not None:
-            method = method_of(function, spider)
-            if method is None:
-                return None
-            told[name] = method
-    if request.headers:
-        told["headers"] = dict(request.headers)
-    if request.method != "GET":
-        told["method"] = request.method
-    if request.encoding != "utf-8":
-        told["encoding"] = request.encoding
-    for name in _MOSTLY_EMPTY:
-        value = getattr(request, name)
-        if value:
-            told[name] = value
-    return told
+def _methods(request: Request, spider: Spider | None) -> dict[str, str | None]:
+    """The names of *request*'s callback and errback, if it has any; None for one that is no method of *spider*."""
+    both = ("callback", request.callback), ("errback", request.errback)
+    return {name: method_of(function, spider) for name, function in both if function is not None}
 
 
 def method_of(function: Callable[..., object], spider: Spider | None) -> str | None:
@@ -60,25 +42,21 @@ def method_of(function: Callable[..., object], spider: Spider | None) -> str | N
     return str(name) if getattr(spider, name, None) == function else None
 
 
-def from_plain(told: Mapping[str, Any], spider: Spider | None) -> Request:
-    """The request from which `plain_requests` has made the dict *told*. Where the spider has lost a callback, its default
-    callback is used.
-    """
-    known = dict(told)
-    # A job may go on with a spider that was edited meanwhile.
-    for name in ("callback", "errback"):
-        if known.get(name) is not None and not hasattr(spider, known[name]):
-            known[name] = None
-    return request_from_dict(known, spider=spider)
-
-
 def bytes_beside_url(request: Request, spider: Spider | None) -> bytes | None:
     """All of *request* but its URL, as bytes for this crawl's own files; None: *request* cannot be kept."""
+    told: dict[str, Any]
     try:
-        told = as_plain(request, spider)
-        if told is None:
-            return None
-        del told["url"]
+        if type(request) is Request and _ARE_ALL:
+            told = {**_methods(request, spider)}
+            if None in told.values():
+                return None
+            values = ((name, getattr(request, name)) for name in _BESIDE)
+            told |= {name: value for name, value in values if value and value != _DEFAULTS.get(name)}
+            if "headers" in told:
+                told["headers"] = dict(told["headers"])
+        else:
+            told = request.to_dict(spider=spider)
+            del told["url"]
         return pickle.dumps(told)
     except Exception:  # noqa: BLE001  Whatever an object in its meta has against being pickled.
         return None
@@ -94,7 +72,12 @@ def from_bytes(kept: bytes, spider: Spider | None) -> Request | None:
     try:
         file = BytesIO(kept)
         told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
-        return from_plain({"url": file.read().decode("utf-8", "surrogatepass"), **told}, spider)
+        # A job may go on with a spider that was edited meanwhile; what has lost its callback has the default one.
+        for name in ("callback", "errback"):
+            if told.get(name) is not None and not hasattr(spider, told[name]):
+                told[name] = None
+        told["url"] = file.read().decode("utf-8", "surrogatepass")
+        return request_from_dict(told, spider=spider)
     except Exception:  # noqa: BLE001  Whatever an object in its meta has against being made again.
         return None
 
@@ -119,31 +102,25 @@ _MANNERS = 256
 
 
 class Manners:
-    """Remembers the manners of requests. The links of a page hardly differ but in their URLs, so that most requests cost
-    one look. *shows*: as in `manner_of`.
-    """
+    """Remembers the manners of requests, as the links of a page hardly differ but in their URLs. *shows*: as in `manner_of`."""
 
     def __init__(self, *, shows: bool) -> None:
         self._shows = shows
-        self._known: dict[tuple[object, ...], Manner] = {}
+        self._known: dict[tuple[object, ...] | None, Manner] = {}
 
     def manner_of(self, request: Request, spider: Spider | None) -> Manner:
         """The manner of *request*, which may have been made for a request that differs from *request* in its URL alone."""
-        if type(request) is not Request or not _ARE_ALL:
-            return manner_of(request, spider, shows=self._shows)
+        name: tuple[object, ...] | None = None
         try:
-            name = (
-                id(spider),
-                request.callback,
-                request.errback,
-                pickle.dumps(_attributes_beside_url(request)),
-            )
+            if type(request) is Request and _ARE_ALL:
+                beside = pickle.dumps(_attributes_beside_url(request))
+                name = id(spider), request.callback, request.errback, beside
             known = self._known.get(name)
         except Exception:  # noqa: BLE001  As in `bytes_beside_url`; or a callback cannot be hashed.
-            return manner_of(request, spider, shows=self._shows)
+            name = known = None
         if known is None:
             known = manner_of(request, spider, shows=self._shows)
-            if not known.holds_objects:  # else what was shown may change
+            if name is not None and not known.holds_objects:  # else what was shown may change
                 if len(self._known) >= _MANNERS:
                     self._known.clear()
                 self._known[name] = known
@@ -153,14 +130,8 @@ class Manners:
 def _attributes_beside_url(request: Request) -> list[object]:
     """All attributes of *request* but its URL and its callbacks. Headers as a plain dict, which is pickled faster."""
     headers = dict(request.headers) if request.headers else None
-    said: list[object] = [
-        request.method,
-        request.encoding,
-        headers,
-        request.meta,
-        request.priority,
-        request.dont_filter,
-    ]
+    said: list[object] = [request.method, request.encoding, headers, request.meta]
+    said += [request.priority, request.dont_filter]
     if request.body or request.cookies or request.flags or request.cb_kwargs:
         said += [request.body, request.cookies, request.flags, request.cb_kwargs]
     return said
@@ -168,8 +139,6 @@ def _attributes_beside_url(request: Request) -> list[object]:
 
 #: What is equal to its copy, and the same for all who hold it.
 _VALUES = frozenset({str, int, float, bool, bytes, type(None)})
-
-
 _SIMPLE = (str, int, float, bytes, type(None))
 
 
@@ -197,21 +166,12 @@ def is_as_good_as_its_copy(request: Request) -> bool:
 
 
 def is_of_the_crawl(name: object) -> bool:
-    """Whether *name* is a key of meta that Scrapy or scrapy-dust sets for a single fetch, so that spiders do not pass
-    it on.
-    """
+    """Whether *name* is a key of meta that Scrapy or scrapy-dust sets for one fetch, so that spiders do not pass it on."""
     return name in _PASSING or _is_ours(name)
 
 
 def _is_ours(name: object) -> bool:
     return isinstance(name, str) and name.startswith("_dust")
-
-
-def _subclass_as_plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
-    try:
-        return request.to_dict(spider=spider)
-    except (ValueError, TypeError, AttributeError):
-        return None
 
 
 # -- in a journal, for people and for later crawls
@@ -225,40 +185,27 @@ _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "
 
 
 def shown_parts(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
-    """The parts of *request* that a journal may show beside its URL, and the names of the parts that it leaves out: cookies
-    and credentials.
+    """The parts of *request* that a journal may show beside its URL, and the names of those that it leaves out: cookies,
+    credentials, and what JSON cannot hold.
     """
-    said: dict[str, object] = {}
-    lacks: list[str] = []
-    for name in ("callback", "errback"):
-        function = getattr(request, name)
-        if function is not None:
-            method = method_of(function, spider)
-            if method is None:
-                lacks.append(name)
-            else:
-                said[name] = method
-    if request.priority:
-        said["priority"] = request.priority
-    if request.method != "GET":
-        said["method"] = request.method
-    if request.meta:
-        meta = {name: value for name, value in request.meta.items() if not _is_left_out(name)}
-        said["meta"] = _shown_values("meta", meta, lacks)
-    if request.cb_kwargs:
-        said["cb_kwargs"] = _shown_values("cb_kwargs", request.cb_kwargs, lacks)
-    if request.headers:
-        said["headers"] = _shown_headers(request, lacks)
-    if request.flags:
-        said["flags"] = [str(flag) for flag in request.flags]
+    methods = _methods(request, spider)
+    lacks = [name for name, method in methods.items() if method is None]
+    meta = {name: value for name, value in request.meta.items() if not _is_left_out(name)}
+    said: dict[str, object] = {
+        **methods,
+        "priority": request.priority,
+        "method": "" if request.method == "GET" else request.method,
+        "meta": _shown_values("meta", meta, lacks),
+        "cb_kwargs": _shown_values("cb_kwargs", request.cb_kwargs, lacks),
+        "headers": _shown_headers(request, lacks),
+        "flags": [str(flag) for flag in request.flags],
+    }
     lacks += [name for name in ("cookies", "body") if getattr(request, name)]
-    return {name: value for name, value in said.items() if value != {}}, tuple(lacks)
+    return {name: value for name, value in said.items() if value}, tuple(lacks)
 
 
 def from_journal(url: str, said: Mapping[str, object], spider: Spider) -> Request:
-    """The request to *url* that *said*, an entry of a journal, describes. If the spider no longer has the callback, the
-    default callback is used.
-    """
+    """The request to *url* that *said*, an entry of a journal, describes; with the default callback if its own is lost."""
     given: dict[str, Any] = dict(said)
     for name in ("callback", "errback"):
         method = getattr(spider, str(given.pop(name, "")), None)

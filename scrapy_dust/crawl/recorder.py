@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy_dust.crawl.processes import start_beside
 from scrapy_dust.crawl_log.recording import Body, Describer, to_message
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
@@ -97,9 +98,8 @@ class RecorderBeside:
         except OSError as error:
             self._restart()
             self._send(batch)
-            raise OSError(
-                f"the process that writes it ended ({error}), with what it had not written"
-            ) from None
+            why = f"the process that writes it ended ({error}), with what it had not written"
+            raise OSError(why) from None
 
     def complaint(self) -> tuple[int, str] | None:
         """How many records the process has lost since the last call, and why; None if none was."""
@@ -130,26 +130,9 @@ class RecorderBeside:
         return (sum(int(count) for count, _, _ in told), told[-1][2]) if told else None
 
     def _start_process(self) -> subprocess.Popen[bytes]:
-        environment = os.environ | {
-            # What this process can import, whoever put it on the path.
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            # Pages are small; threads of numpy's would only take memory.
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            # What glibc keeps of memory that is free: each page takes and frees as much as the one before.
-            "MALLOC_TOP_PAD_": str(4 << 20),
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "scrapy_dust.crawl_log.recording"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-        )
+        # What glibc keeps of memory that is free: each page takes and frees as much as the one before.
+        process = start_beside("scrapy_dust.crawl_log.recording", MALLOC_TOP_PAD_=str(4 << 20))
         assert process.stdin is not None
-        assert process.stdout is not None
-        os.set_blocking(process.stdin.fileno(), False)
-        os.set_blocking(process.stdout.fileno(), False)
         _widen(process.stdin.fileno())
         self._process, self._began = process, time.monotonic()
         self._send(self._where)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class Budget:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._responses = 0
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        listen(crawler, self._response_received)
 
     def _response_received(self) -> None:
         self._responses += 1

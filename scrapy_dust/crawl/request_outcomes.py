@@ -20,6 +20,7 @@ from xxhash import xxh3_128_digest
 
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.answer_records import DUPLICATE_OF
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.requests import ASKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.spider_answers import Answer, Callbacks, Doubt, Made, shows_page
@@ -27,7 +28,6 @@ from scrapy_dust.crawl.succession import classes_stood_for
 from scrapy_dust.crawl.suspected_walls import Belief, NoItem, Walls
 
 if TYPE_CHECKING:
-    from scrapy import Spider
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.succession import Succession
@@ -54,22 +54,15 @@ class Outcomes:
         self._count = 0  #: of such answers
         self.callbacks = Callbacks()
         self._walls = Walls()
-        for handler, signal in (
-            (self._spider_opened, signals.spider_opened),
-            (self._response_received, signals.response_received),
-            (self._request_dropped, signals.request_dropped),
-            (self._item_scraped, signals.item_scraped),
-            (self._item_lost, signals.item_dropped),
-            (self._item_lost, signals.item_error),
-            (self._spider_idle, signals.spider_idle),
-        ):
-            crawler.signals.connect(handler, signal=signal)
+        listen(crawler, self._spider_opened, self._response_received, self._request_dropped)
+        listen(crawler, self._item_scraped, self._spider_idle)
+        for lost in (signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._item_lost, signal=lost)
 
     def request_judged(self, asked_by: int, *, is_new: bool) -> None:
         """Count one request of the answer with the number *asked_by* as let through (*is_new*), or filtered."""
         response = self._unjudged.get(asked_by)
-        answer = None if response is None else self._given.get(response)
-        if response is not None and answer is not None:
+        if response is not None and (answer := self._given.get(response)) is not None:
             answer.request_judged(is_new=is_new)
             self._decide_if_known(response, answer)
 
@@ -84,9 +77,7 @@ class Outcomes:
         self._given[response] = Answer(self.sees_items)
 
     def is_kept_back(self, response: Response) -> bool:
-        """Whether a middleware kept *response* from the callback, so that at most the errback was called. Then
-        *response* brought no page.
-        """
+        """Whether a middleware kept *response* from the callback, so that it brought no page."""
         if response in self._given:
             return False
         if shows_page(response):  # else that is known since it came
@@ -111,15 +102,14 @@ class Outcomes:
         if not stands_for:
             return False
         try:
-            name = self._name(request)
+            return self._name(request) in dict(stands_for)
         except Exception:  # noqa: BLE001  Whatever the project's fingerprinter has against it, or the store.
             return False
-        return any(name == of for of, _ in stands_for)
 
     def callback_gave_item(self, response: Response) -> None:
         """Count an item that the callback for *response* has yielded, where the items' pipelines are not watched."""
         if (answer := self._given.get(response)) is not None:
-            answer.add_item()
+            answer.has_more = answer.has_item = True
 
     def middlewares_passed(self, response: Response, one: object) -> None:
         """Wait for the end of *one*, an item or a request of *response* that all spider middlewares have let through."""
@@ -142,8 +132,7 @@ class Outcomes:
     def _give_up_waiting(self, number: int) -> None:
         """Wait no longer for the requests of the answer with this *number*: they count as new."""
         response = self._unjudged.pop(number, None)
-        answer = None if response is None else self._given.get(response)
-        if response is not None and answer is not None:
+        if response is not None and (answer := self._given.get(response)) is not None:
             answer.is_new = True
             self._decide_if_known(response, answer)
 
@@ -177,9 +166,8 @@ class Outcomes:
         del self._given[response]
         self._unjudged.pop(answer.number, None)
         # Now that spider middlewares have seen them: a request's name is of what they have made of it.
-        made = answer.best_made(
-            lambda one: response.request is None or not self._is_for_the_same(one, response.request)
-        )
+        asker = response.request
+        made = answer.best_made(lambda one: asker is None or not self._is_for_the_same(one, asker))
         if made is not None:
             self.page_taken(response, made)
 
@@ -202,12 +190,9 @@ class Outcomes:
             if is_page and DUPLICATE_OF not in request.meta:
                 belief = self._believe(callback, response, stands_for[0][0], made)
             is_unsure = belief is Belief.UNSURE and makes_more and landing is None
-            self.succession.conclude(
-                stands_for,
-                landing,
-                is_page=is_page and belief is not Belief.NONE,
-                how=life.yielded_nothing if is_unsure else life.page_taken,
-            )
+            how = life.yielded_nothing if is_unsure else life.page_taken
+            has_page = is_page and belief is not Belief.NONE
+            self.succession.conclude(stands_for, landing, is_page=has_page, how=how)
             if landing is not None and belief is Belief.NONE:
                 self.succession.note_no_landing(landing)
         if is_page and not makes_more:
@@ -238,7 +223,7 @@ class Outcomes:
 
     # -- what signals tell
 
-    def _spider_opened(self, spider: Spider) -> None:
+    def _spider_opened(self) -> None:
         at_download = self._crawler.get_downloader_middleware(DustOutcomeMiddleware)
         at_spider = self._crawler.get_spider_middleware(DustOutcomeMiddleware)
         for middleware in (at_download, at_spider):
@@ -250,7 +235,7 @@ class Outcomes:
             outermost.outcomes = self
         self.sees_items = outermost is not None
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self, response: Response, request: Request) -> None:
         for of, _ in classes_stood_for(request):
             self.succession.fetching.class_answered(of)
         if not shows_page(response):
@@ -262,10 +247,10 @@ class Outcomes:
         if ASKED_BY in request.meta:  # nobody has asked the dupefilter
             self.request_judged(request.meta.pop(ASKED_BY), is_new=False)
 
-    def _item_scraped(self, item: object, response: object) -> None:
+    def _item_scraped(self, response: object) -> None:
         self._note_item(response, is_lost=False)
 
-    def _item_lost(self, item: object, response: object) -> None:
+    def _item_lost(self, response: object) -> None:
         self._note_item(response, is_lost=True)
 
     def _note_item(self, response: object, *, is_lost: bool) -> None:
@@ -273,7 +258,7 @@ class Outcomes:
             answer.item_ended(is_lost=is_lost)
             self._decide_if_known(response, answer)
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         for number in list(self._unjudged):
             self._give_up_waiting(number)
         if self.succession.spider_idle():

@@ -6,12 +6,10 @@ force, the rule does not apply to that request. The list is removed when the cra
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.plain_requests import from_journal
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.returned_requests import Returning
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.rules import CrawlRules
 
-logger = logging.getLogger(__name__)
-
 
 class Requeued:
     """Feeds one crawl the list of requeued requests."""
@@ -41,8 +37,7 @@ class Requeued:
         self._waiting: Waiting | None = None
         self._journal: Journal | None = None
         self._in_force: dict[str, set[str]] = {}  #: ids of rules, of the sites that came up
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        listen(crawler, self._spider_opened, self._spider_closed)
 
     def _spider_opened(self, spider: Spider) -> None:
         # `scrapy shell` does not crawl; `fetch` and `parse` ask for one URL and want no other.
@@ -53,9 +48,8 @@ class Requeued:
         if not waiting:
             return
         self._waiting = waiting
-        self._journal = Journal(
-            journal_dir(settings.dir, spider.name), lambda: hider(settings.dir, settings.log_hide)
-        )
+        folder = journal_dir(settings.dir, spider.name)
+        self._journal = Journal(folder, lambda: hider(settings.dir, settings.log_hide))
         self._fresh.queue_later(self._requeued_requests(waiting, spider))
 
     def _requeued_requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
@@ -65,11 +59,8 @@ class Requeued:
             if self._is_in_force(event):
                 request.meta[OPT_OUT] = False
             if event.lacks:
-                logger.debug(
-                    "%(request)s comes again without its %(lacks)s.",
-                    {"request": request, "lacks": ", ".join(event.lacks)},
-                    extra={"spider": spider},
-                )
+                log = CrawlLogger(__name__, self._crawler)
+                log.debug("%s comes again without its %s.", request, ", ".join(event.lacks))
             self._crawler.stats.inc_value(Stat.REQUEUED.value)
             self._journal.write(
                 Event(What.RETURNED, now(), event.url, event.rules, note="`dustrules requeue` asked for it")
@@ -82,7 +73,7 @@ class Requeued:
             self._in_force[site] = {rule_id(site, rule) for rule in self._rules.canonizer.rules(site)}
         return not self._in_force[site].isdisjoint(event.rules)
 
-    def _spider_closed(self, spider: Spider, reason: str) -> None:
+    def _spider_closed(self, reason: str) -> None:
         if self._waiting is not None:
             self._waiting.close(done=reason == "finished")
         if self._journal is not None:

@@ -1,5 +1,4 @@
-"""Gives suppressed requests back to the crawl: one at once, or many, a few with each answer and when nothing else is
-left.
+"""Gives suppressed requests back to the crawl: one at once, or many, a few with each answer and when it is idle.
 
 Returned requests pass the scheduler like any other, with signals, dupefilter and queues. The dupefilter is told that
 they come back, since the wrapped dupefilter has seen them before.
@@ -12,13 +11,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
+from scrapy_dust.crawl.components import listen
+
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 #: With each answer, so that queues do not fill at once; and when the spider is idle.
 _WITH_AN_ANSWER, _WHEN_IDLE = 10, 1000
@@ -33,12 +32,10 @@ class Returning:
         self._is_listening = False  #: to answers, from the first request on: most crawls have none
         self._coming: Request | None = None
         self._must_stand = False
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_idle)
 
     def queue_now(self, request: Request, *, must_stand: bool = False) -> None:
-        """Queue *request* although it was seen before. *must_stand*: fetch it even if another URL stands for its
-        class.
-        """
+        """Queue *request* although it was seen before. *must_stand*: even if another URL stands for its class."""
         self._coming, self._must_stand = None if self._is_new else request, must_stand
         try:
             self._crawler.engine.crawl(request)
@@ -50,7 +47,7 @@ class Returning:
         self._waiting.append(requests)
         if not self._is_listening:
             self._is_listening = True
-            self._crawler.signals.connect(self._response_received, signal=signals.response_received)
+            listen(self._crawler, self._response_received)
 
     def queue_again(self) -> Callable[[Request], None]:
         """A function that queues once more the request that is just being queued."""
@@ -59,27 +56,24 @@ class Returning:
         return partial(self.queue_now, must_stand=self._must_stand)
 
     def coming_back(self) -> tuple[bool, bool]:
-        """Whether the request that is just being queued comes back, and whether it must stand for its class. A second
-        call says no.
-        """
+        """Whether the request that is just being queued comes back, and must stand for its class. A second call says no."""
         is_coming = self._coming is not None
         self._coming = None
         return is_coming, is_coming and self._must_stand
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self) -> None:
         self._queue_some(_WITH_AN_ANSWER)
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         if self._queue_some(_WHEN_IDLE):
             raise DontCloseSpider
 
     def _queue_some(self, most: int) -> int:
         returned = 0
         while self._waiting and returned < most:
-            request = next(self._waiting[0], None)
-            if request is None:
+            if (request := next(self._waiting[0], None)) is None:
                 self._waiting.popleft()
-                continue
-            self.queue_now(request)
-            returned += 1
+            else:
+                self.queue_now(request)
+                returned += 1
         return returned

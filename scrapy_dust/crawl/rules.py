@@ -8,7 +8,7 @@ here, before anything is fetched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -41,9 +41,8 @@ class CrawlRules:
 
     settings: DustSettings
     canonizer: Canonizer
-    canonize: Callable[
-        [str], str
-    ]  #: the canonizer's, which remembers the last URLs: several of us ask for each
+    #: The canonizer's, which remembers the last URLs: several of us ask for each.
+    canonize: Callable[[str], str]
     #: The key, the rules that change a URL, and its site; the last ones are remembered too.
     traced: Callable[[str], tuple[str, tuple[Rule, ...], str | None]]
     site_of: Callable[[str], str | None]  #: None also for what rules leave alone
@@ -57,15 +56,13 @@ class CrawlRules:
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
     goes_on: bool = False  #: an earlier crawl has begun the job
-    before: LearnedBefore = field(
-        default_factory=LearnedBefore
-    )  #: what the job had learned before it was paused
+    #: What the job had learned before it was paused.
+    before: LearnedBefore = field(default_factory=LearnedBefore)
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
     #: By site, of rules that reach only so far (`believe/reach.py`).
     shown: Mapping[str, Mapping[Rule, Mapping[str, int]]] = field(default_factory=dict)
-    on_probation: Mapping[str, tuple[Rule, ...]] = field(
-        default_factory=dict
-    )  #: by site; they suppress nothing
+    #: By site; they suppress nothing.
+    on_probation: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
     @property
     def enforced(self) -> bool:
@@ -85,10 +82,6 @@ class CrawlRules:
     def rules_for(self, url: str) -> tuple[Rule, ...]:
         """The rules that change *url*."""
         return self.traced(url)[1]
-
-    def cover(self, url: str) -> bool:
-        """Whether rules in force apply to the site of *url*."""
-        return self.canonizer.covers(url)
 
     def may_cover(self, url: str) -> bool:
         """Whether rules apply to the site of *url*, or may do so before the crawl ends."""
@@ -111,12 +104,14 @@ class CrawlRules:
         """Add *rules* of *site*: URLs that they change have other keys from now on."""
         self.canonizer.put(site, rules)
         self.learned.add(site)
-        for forget in self.changed:
-            forget()
+        self._tell_changed()
 
     def suspend(self, site: str, rule: Rule) -> None:
         """Go on without *rule*: URLs that it changed have other keys from now on."""
         self.canonizer.drop(site, rule)
+        self._tell_changed()
+
+    def _tell_changed(self) -> None:
         for forget in self.changed:
             forget()
 
@@ -125,29 +120,20 @@ class CrawlRules:
 _rules: WeakKeyDictionary[Crawler, CrawlRules] = WeakKeyDictionary()
 
 
-_WRAPPED = (
-    "fallback_request_fingerprinter_class",
-    "fallback_dupefilter_class",
-    "fallback_scheduler",
-    "fallback_httpcache_storage",
-)
-
-
 @in_one_sentence()
 def rules_of(crawler: Crawler) -> CrawlRules:
     """The rules of *crawler*'s crawl. Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
     if crawler not in _rules:
         settings = DustSettings.from_settings(crawler.settings)
-        for name in _WRAPPED:
+        for name in (one.name for one in fields(settings) if one.name.startswith("fallback_")):
             _refuse_ours(name, getattr(settings, name))
         in_force = RulesInForce(_load_book(settings, _spider_name(crawler)), settings)
         shown = _reach_by_rule(in_force.book)
         on_probation = _on_probation(in_force.book) if settings.mode == "enforce" else {}
-        jobdir = job_dir(crawler.settings)
+        jobdir, before = job_dir(crawler.settings), LearnedBefore()
         goes_on = jobdir is not None and is_begun(jobdir)
         if settings.enabled and jobdir is not None:
-            in_force = rules_of_job(jobdir, in_force)
-        before = learned_before(jobdir) if settings.enabled and jobdir is not None else LearnedBefore()
+            in_force, before = rules_of_job(jobdir, in_force), learned_before(jobdir)
         may_learn = settings.enabled and settings.learn == "online" and settings.log_enabled
         compiled = _crawl_rules(_for_paused_job(in_force, before), before)
         _rules[crawler] = replace(

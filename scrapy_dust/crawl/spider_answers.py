@@ -57,9 +57,7 @@ class Answer:
     is_watched: bool  #: `middlewares_passed` is called with all that leaves the spider middlewares
     requests: list[Request] = field(default_factory=list)  #: that the callback yielded, the first of them
     asks_again: bool = False  #: the callback has asked for the same URL, which is not to be filtered
-    has_more: bool = (
-        False  #: the callback has yielded an item that is not watched, or more requests than are looked at
-    )
+    has_more: bool = False  #: it has yielded an item that is not watched, or more requests than are looked at
     has_item: bool = False  #: an item that is not watched, or one that has come out of the pipelines
     is_new: bool = False  #: one of its requests was let through
     number: int = 0  #: by which its requests name it; 0: none does
@@ -75,10 +73,6 @@ class Answer:
             self.requests.append(request)
         else:
             self.has_more = True
-
-    def add_item(self) -> None:
-        """Count an item that the callback has yielded, where the items' pipelines are not watched."""
-        self.has_more = self.has_item = True
 
     def request_judged(self, *, is_new: bool) -> None:
         """Count one of the requests as let through by the dupefilter (*is_new*), or as filtered."""
@@ -99,12 +93,8 @@ class Answer:
     def is_known(self) -> bool:
         """Whether nothing more can change what the spider has made of the answer."""
         is_judged = self.unjudged <= 0 or self.is_new or self.has_more or self.has_item
-        return (
-            self.is_over
-            and (self.is_through or not self.is_watched)
-            and self.came_out >= self.items
-            and is_judged
-        )
+        has_ended = self.is_over and (self.is_through or not self.is_watched)
+        return has_ended and is_judged and self.came_out >= self.items
 
     def best_made(self, leads_on: Callable[[Request], bool]) -> Made | None:
         """The best of what the spider has made of the answer; None if the spider has only asked for the page again.
@@ -136,8 +126,6 @@ class Callbacks:
         return before
 
     def make_more(self, callback: object, made: Made) -> bool:
-        """Whether *callback* makes more of other answers than it has *made* of one: items, where requests were old; anything,
-        where there was nothing.
-        """
+        """Whether *callback* makes more of others: items, where it *made* old requests; anything, where it made nothing."""
         best = self._best.get(callback, Made.NOTHING)
         return best is Made.ITEM if made is Made.OLD else made is Made.NOTHING and best > made

@@ -7,11 +7,13 @@ class has its page. Otherwise the answers are believed to be the pages.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 from typing import NamedTuple
+
+from scrapy_dust.crawl.components import Latest
 
 #: So many classes of a kind are tried, each with so many aliases.
 _TRIED, _ALIASES = 3, 5
@@ -46,10 +48,10 @@ class Walls:
     """Decides for one crawl which answers are walls."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[Hashable, bytes] = OrderedDict()  #: shown by this class alone
-        self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
-        self._last: OrderedDict[bytes, Hashable] = (
-            OrderedDict()
+        self._answers: Latest[Hashable, bytes] = Latest(_ANSWERS)  #: shown by this class alone
+        self._kinds: Latest[Hashable, _Kind] = Latest(_KINDS)
+        self._last: Latest[bytes, Hashable] = Latest(
+            _CLASSES
         )  #: of each class the kind that it has shown last
 
     def note_nothing(self, callback: Hashable, class_key: bytes) -> Belief:
@@ -59,22 +61,16 @@ class Walls:
     def note_something(
         self, callback: Hashable, answer: bytes, class_key: bytes, *, is_item: bool = True
     ) -> tuple[Belief, list[bytes]]:
-        """Whether *answer*, a digest of an answer for the class *class_key* from which *callback* has yielded something, is a page or
-        a wall. If it is a wall, also the classes that have shown it, whose next URLs must be tried. *is_item*: an item
-        came of it.
+        """Whether *answer*, a digest of an answer from which *callback* has yielded something, is a page or a wall. If
+        it is a wall, also the classes that have shown it, whose next URLs must be tried. *is_item*: an item came of it.
         """
         name = callback, answer
-        doubted = (
-            []
-            if isinstance(self._last.get(class_key), NoItem) and not is_item
-            else self._classes_behind_wall(class_key, name)
-        )
+        is_open = isinstance(self._last.get(class_key), NoItem) and not is_item
+        doubted = [] if is_open else self._classes_behind_wall(class_key, name)
         if name in self._kinds:
             return self._note_class(name, class_key, first=_ALIKE - 1), doubted
         before = self._answers.setdefault(name, class_key)
         if before == class_key:
-            if len(self._answers) > _ANSWERS:
-                self._answers.popitem(last=False)
             return Belief.PAGE, doubted
         del self._answers[name]
         self._note_class(name, before, first=_ALIKE - 1)
@@ -89,33 +85,20 @@ class Walls:
         kind = self._kinds.get(name)
         if kind is None:
             kind = self._kinds[name] = _Kind(first)
-            if len(self._kinds) > _KINDS:
-                self._kinds.popitem(last=False)
         self._last[class_key] = name
-        if len(self._last) > _CLASSES:
-            self._last.popitem(last=False)
         if kind.is_wall:
             return Belief.NONE
         if class_key not in kind.classes and len(kind.classes) >= _CLASSES:
             return Belief.UNSURE
         times = kind.classes[class_key] = kind.classes.get(class_key, 0) + 1
-        if times > 1:  # it is tried
-            return Belief.NONE if times < _ALIASES and self._is_tried(kind, class_key) else Belief.UNSURE
-        return Belief.NONE if self._is_tried(kind, class_key) else Belief.UNSURE
+        return Belief.NONE if times < _ALIASES and self._is_tried(kind, class_key) else Belief.UNSURE
 
     @staticmethod
     def _is_tried(kind: _Kind, class_key: bytes) -> bool:
-        for number, name in enumerate(kind.classes):
-            if number >= kind.first + _TRIED:
-                return False
-            if name == class_key:
-                return number >= kind.first
-        return False
+        return class_key in islice(kind.classes, kind.first, kind.first + _TRIED)
 
     def _classes_behind_wall(self, class_key: bytes, name: Hashable) -> list[bytes]:
-        """The classes that had shown what *class_key* showed before it showed *name*: that answer was a wall, so their pages
-        must be fetched again.
-        """
+        """The classes that had shown what *class_key* showed before it showed *name*. That answer was a wall."""
         last = self._last.get(class_key)
         if last is None or last == name:
             return []

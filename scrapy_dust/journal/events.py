@@ -83,9 +83,7 @@ def as_line(event: Event, request: str) -> str:
 
 
 def from_record(record: object) -> Event | None:
-    """The event of a JSON object; None for a kind that this version does not know. Raises `ValueError`
-    for anything else.
-    """
+    """The event of a JSON object; None for a kind that this version does not know. Raises `ValueError` for all else."""
     if not isinstance(record, dict):
         raise ValueError("not an object")
     try:
@@ -95,21 +93,12 @@ def from_record(record: object) -> Event | None:
     request = record.get("request")
     if request is not None and not isinstance(request, dict):
         raise ValueError("'request' must be an object")
-    return Event(
-        what,
-        _text(record, "at"),
-        _text(record, "url"),
-        _texts(record, "rules"),
-        _maybe_text(record, "key"),
-        _maybe_text(record, "keeper"),
-        _maybe_text(record, "note"),
-        request,
-        _texts(record, "lacks"),
+    at, url = _text(record, "at"), _text(record, "url")
+    key, keeper, note = (
+        None if record.get(name) is None else _text(record, name) for name in ("key", "keeper", "note")
     )
-
-
-def _maybe_text(record: Mapping[str, object], name: str) -> str | None:
-    return None if record.get(name) is None else _text(record, name)
+    rules, lacks = _texts(record, "rules"), _texts(record, "lacks")
+    return Event(what, at, url, rules, key, keeper, note, request, lacks)
 
 
 def _text(record: Mapping[str, object], name: str) -> str:

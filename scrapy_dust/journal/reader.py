@@ -35,8 +35,8 @@ def read(
     for segment in segments:
         try:
             for line in _lines(segment):
-                if where(line):
-                    yield from ((segment, event) for event in _event(line, counts))
+                if line.strip() and where(line) and (event := _event(line, counts)) is not None:
+                    yield segment, event
         except (CutShort, CrawlLogError):  # torn, or let go of meanwhile
             counts.unreadable += 1
 
@@ -53,13 +53,9 @@ def _lines(segment: Path) -> Iterator[bytes]:
         yield from lines_of(now)
 
 
-def _event(line: bytes, counts: Counts) -> Iterator[Event]:
-    if not line.strip():
-        return
+def _event(line: bytes, counts: Counts) -> Event | None:
     try:
-        event = from_record(json.loads(line))
+        return from_record(json.loads(line))
     except (ValueError, RecursionError):
         counts.unreadable += 1
-        return
-    if event is not None:
-        yield event
+        return None

@@ -34,9 +34,7 @@ def suppressed_by(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[s
 
 
 def put(folder: Path, events: Iterable[Event]) -> Path:
-    """Write a list of suppressed requests for the next crawl of the spider whose folder *folder* is. Returns the path
-    of the list.
-    """
+    """Write a list of suppressed requests for the next crawl of the spider whose folder *folder* is. Returns its path."""
     path = folder / new_name(datetime.now(UTC))
     beginning = path.with_name(f".{path.name}.new")
     writer = CrawlLogWriter(beginning)

@@ -24,9 +24,7 @@ SEGMENT_BYTES = 32 << 20
 
 
 class Journal:
-    """A journal, which begins with its first event. *folder*: the spider's; *hide* hides the values that
-    logs must not show.
-    """
+    """A journal, which begins with its first event. *folder*: the spider's; *hide* hides what logs must not show."""
 
     def __init__(self, folder: Path, hide: Callable[[], Hider | None] = lambda: None) -> None:
         self.folder = folder

@@ -36,10 +36,7 @@ def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Ite
     found: list[str] = []
     least = 2 * LEAST_URLS
     for by_words in sorted(map(_alike, kinds.values()), key=lambda groups: -sum(map(len, groups))):
-        alike = [
-            *(url for group in by_words for url in group[:2]),
-            *(url for group in by_words for url in group[2:]),
-        ]
+        alike = [url for part in (slice(2), slice(2, None)) for group in by_words for url in group[part]]
         if len(alike) >= _WORTH and _is_open(alike, shown_twice):
             # A few show whether anything changes; only then the others are worth it.
             changes = any(shown_twice.get(url, False) for url in alike)

@@ -41,12 +41,8 @@ def _merged(contents: Contents, canonizer: Canonizer) -> set[str]:
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
-    return {
-        url
-        for urls in groups.values()
-        if len(urls) > 1 and len({contents[url] for url in urls}) == 1
-        for url in urls
-    }
+    alike = (urls for urls in groups.values() if len(urls) > 1 and len({contents[url] for url in urls}) == 1)
+    return {url for urls in alike for url in urls}
 
 
 def _values(rule: Rule, contents: Contents, merged: Iterable[str], canonizer: Canonizer) -> _Values:

@@ -7,7 +7,7 @@ the last one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -144,8 +144,7 @@ class OnlineLearner:
         return Finding(name, rules, likely, looked.held, gone, again, looked.led)
 
     def showed_the_same(self, url: str, other: str) -> bool | None:
-        """Whether the two URLs, one class by the rules, showed one text that no other class showed; None if not
-        known.
+        """Whether the two URLs, one class by the rules, showed one text that no other class showed; None if not known.
 
         A text that other classes show too may be a wall.
         """
@@ -154,13 +153,22 @@ class OnlineLearner:
             return None
         here, there = site.memory.page(url), site.memory.page(other)
         canonize = Canonizer({site_of(url) or "": site.rules}, site_of, self._settings.passes).canonize
-        if here is not None and there is not None and here.units is not None and there.units is not None:
-            return _are_one(here, there, _with_keys(site, canonize))
-        shown, by_other = site.memory.text(url), site.memory.text(other)
-        if shown is None or by_other is None:
+        if here is None or there is None:
             return None
-        form = canonize(url)
-        return shown == by_other and all(
+        if here.units is not None and there.units is not None:
+            # Links with one key count as one link.
+            urls = {url_value(url): url for url in site.memory.urls}
+            a, b = (
+                Answer(one.url, unpack(one.units), canonical=one.canonical)
+                for one in (here, there)
+                if one.units
+            )
+            same = compare(a, b, replace(site.known, key=canonize, urls=urls)).same
+            return {Same.SAME: True, Same.DIFFERENT: False, Same.UNKNOWN: None}[same]
+        shown, form = here.text_digest, canonize(url)
+        if shown is None or there.text_digest is None:
+            return None
+        return shown == there.text_digest and all(
             canonize(one) == form for one in site.memory.urls if site.memory.text(one) == shown
         )
 
@@ -210,18 +218,3 @@ def _merges_different_pages(rule: Rule, log: SiteLog) -> bool:
             if shown.setdefault(form, page.text_digest) != page.text_digest:
                 return True
     return False
-
-
-def _with_keys(site: _Site, key: Callable[[str], str]) -> Knowledge:
-    """The knowledge of a site by which its pages are compared, where links with one key count as one link."""
-    return replace(site.known, key=key, urls={url_value(url): url for url in site.memory.urls})
-
-
-def _are_one(here: Visit, there: Visit, known: Knowledge) -> bool | None:
-    assert here.units is not None
-    assert there.units is not None
-    a, b = (
-        Answer(visit.url, unpack(units), canonical=visit.canonical)
-        for visit, units in ((here, here.units), (there, there.units))
-    )
-    return {Same.SAME: True, Same.DIFFERENT: False, Same.UNKNOWN: None}[compare(a, b, known).same]

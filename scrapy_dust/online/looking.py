@@ -48,16 +48,10 @@ class Looked:
     @property
     def likely(self) -> tuple[Rule, ...]:
         """The rules without counterevidence, and with too little evidence."""
-        decided = tuple(
-            one.rule
-            for one in self.decisions
-            if one.verdict is not Verdict.REFUTED
-            and not one.tally.contradictions
-            and one.rule not in self.rules
-        )
         false = {one.rule for one in self.decisions if one.verdict is Verdict.REFUTED}
-        more = (*(rule for rule in self.led if rule not in false), *self.probable)
-        return (*decided, *(rule for rule in more if rule not in self.rules))
+        decided = (one.rule for one in self.decisions if not one.tally.contradictions)
+        rules = (*(rule for rule in (*decided, *self.led) if rule not in false), *self.probable)
+        return tuple(rule for rule in rules if rule not in self.rules)
 
 
 def led_by_redirects(log: SiteLog) -> list[Rule]:
@@ -84,16 +78,9 @@ def probable(log: SiteLog, rules: Sequence[Rule] = ()) -> list[Rule]:
     return [as_rule(edit) for edit, _ in sorted(held, key=lambda one: (-one[1], one[0].order))]
 
 
-def log_changes(log: SiteLog) -> bool:
-    """Whether any page of *log* is known to change at each fetch."""
-    return any(page.volatile for page in log.pages)
-
-
 def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
     """Whether the rule of *decision* may come into force. A refuted rule under another guard needs as much evidence
-    as one for any value.
-
-    Among many guards, one always leaves the counterevidence out.
+    as one for any value: among many guards, one always leaves the counterevidence out.
     """
     if decision.verdict is not Verdict.VALID or decision.rule in refuted:
         return False
@@ -117,7 +104,8 @@ def look(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
     )
     # Where pages change at each fetch, their words may be equal though no two pages are.
-    parameters = likely_parameters(with_redirects(log), settings) if log_changes(log) else []
+    changes = any(page.volatile for page in log.pages)
+    parameters = likely_parameters(with_redirects(log), settings) if changes else []
     # A part of a site is all that was seen: that shows less than what the learner makes of a whole log.
     candidates = [
         replace(one, enough=settings.min_support) for one in candidates_of((), parameters, (), mined.edits)
@@ -126,9 +114,8 @@ def look(
     if not candidates:
         return Looked((), led, probable=probable(log))
     evidence = evidence_of(site, log, settings)
-    decisions = tried_by_log(
-        site, candidates, evidence, settings, max_risk=settings.max_risk, settled=refuted
-    )
+    risk = settings.max_risk
+    decisions = tried_by_log(site, candidates, evidence, settings, max_risk=risk, settled=refuted)
     held = [one.rule for one in decisions if _is_valid(one, refuted)]
     canonizer = Canonizer({site: held}, site_of, settings.passes)
     contents = _contents(log, evidence, canonizer)
@@ -138,8 +125,8 @@ def look(
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:
-    """The content that each URL of *log* shows. A page that changes at each fetch has the content of the first page of its
-    class, if the two differ in nothing else.
+    """The content that each URL of *log* shows. A page that changes at each fetch has that of the first page of its class,
+    if the two differ in nothing else.
     """
     found, firsts = dict[str, str](), dict[str, str]()
     for page in with_redirects(log):

@@ -87,10 +87,14 @@ class SiteMemory:
         self.shown_twice[visit.url] = _differ(before, visit) or self.shown_twice.get(visit.url, False)
         if self._same == "items":
             self._see_taken(before, visit)
-        elif before.units is None or visit.units is None:
-            if _differ(before, visit):
+        elif _differ(before, visit):
+            if before.units is None or visit.units is None:
                 self._changing.add(visit.url)
-        elif _differ(before, visit) and visit.url not in self._again:
+            else:
+                self._remember_again(visit)
+
+    def _remember_again(self, visit: Visit) -> None:
+        if visit.url not in self._again:
             self._again[visit.url] = packed = _packed(visit)
             self.size += _size(visit.url, packed)
 
@@ -107,9 +111,8 @@ class SiteMemory:
             self.size -= _size(visit.url, self._visits[visit.url])
             self._visits[visit.url] = packed = _packed(replace(before, units=visit.units))
             self.size += _size(visit.url, packed)
-        elif before.units.total != visit.units.total and visit.url not in self._again:
-            self._again[visit.url] = packed = _packed(visit)
-            self.size += _size(visit.url, packed)
+        elif before.units.total != visit.units.total:
+            self._remember_again(visit)
 
     def text(self, url: str) -> str | None:
         """The text that *url* showed, or redirected to; None if not known, or not always the same."""
@@ -192,14 +195,6 @@ def _packed(visit: Visit) -> bytes:
 
 def _unpacked(url: str, packed: bytes) -> Visit:
     status, sketch, text, title, redirect_to, canonical, rendered, units = marshal.loads(packed)  # noqa: S302  Ours.
-    return Visit(
-        url,
-        status=status,
-        sketch=sketch,
-        text_digest=text,
-        title=title,
-        redirect_to=redirect_to,
-        canonical=canonical,
-        rendered=rendered,
-        units=units and PackedUnits(*units),
-    )
+    visit = Visit(url, status, sketch=sketch, text_digest=text, title=title, redirect_to=redirect_to)
+    visit.canonical, visit.rendered, visit.units = canonical, rendered, units and PackedUnits(*units)
+    return visit

@@ -46,11 +46,6 @@ class OnlineCrawl:
         return self.urls - self.contents
 
     @property
-    def avoided(self) -> int:
-        """The number of URLs that were not fetched."""
-        return self.urls - len(self.fetched)
-
-    @property
     def lost(self) -> int:
         """The number of contents that were not found."""
         return self.contents - (self.uniques[-1] if self.uniques else 0)
@@ -87,17 +82,19 @@ def arrivals_of(visits: Mapping[str, Sequence[Visit]], truth: Mapping[str, Hasha
 
 def with_keys(arrivals: Arrivals, key: Key) -> OnlineCrawl:
     """A crawl by keys that are known from the start."""
-    first: dict[str, str] = {}
-    for url in arrivals.urls:
-        first.setdefault(key(url), url)
-    return arrivals.crawl(list(first.values()))
+    return _with_names(arrivals, key)
 
 
 def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
     """A crawl that knows what each URL shows: no method can fetch less without losing a page."""
+    return _with_names(arrivals, arrivals.truth.__getitem__)
+
+
+def _with_names(arrivals: Arrivals, name: Callable[[str], Hashable]) -> OnlineCrawl:
+    """A crawl that fetches the first URL of each *name*."""
     first: dict[Hashable, str] = {}
     for url in arrivals.urls:
-        first.setdefault(arrivals.truth[url], url)
+        first.setdefault(name(url), url)
     return arrivals.crawl(list(first.values()))
 
 

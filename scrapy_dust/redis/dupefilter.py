@@ -9,12 +9,11 @@ different rules do not agree: one that comes with others does not start.
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any
-
-from scrapy import signals
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.canary_draw import Draw
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.errors import DustError
@@ -31,16 +30,13 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger(__name__)
 
 #: As scrapy-redis has it.
 _QUEUE_KEY = "%(spider)s:requests"
 
 
 class DustRedisDupeFilter(DustDupeFilter):
-    """A dupefilter for many workers, for ``DUPEFILTER_CLASS``. It wraps no other dupefilter, since all
-    it remembers is in Redis.
-    """
+    """A dupefilter for many workers, for ``DUPEFILTER_CLASS``. It wraps no other, since all it remembers is in Redis."""
 
     def __init__(self, crawler: Crawler, *, shares_queue: bool = False) -> None:
         rules = rules_of(crawler)
@@ -52,15 +48,14 @@ class DustRedisDupeFilter(DustDupeFilter):
         self._begin_or_refuse(crawler, rules, shares_queue=shares_queue)
         self._leases = Leases(crawler, server, rules.settings.redis_lease, shares_queue=shares_queue)
         self._shared = SharedStore(server, self._leases, lambda: crawler.spider)
-        # A SeenByAll has of a dupefilter what it is asked for.
-        seen: Any = SeenByAll(crawler, server, self._leases)
+        seen = SeenByAll(crawler, server, self._leases)
         super().__init__(crawler, seen, self._shared, Draw(server.secret(), ""))
         self.worker = server.worker
         if self.enforcing is not None:
             self._suspensions = SharedSuspensions(crawler, server, rules, self.enforcing.proving)
         if shares_queue:
             # scrapy-redis' scheduler does not open its dupefilter.
-            crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+            listen(crawler, self._spider_opened)
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
@@ -73,7 +68,7 @@ class DustRedisDupeFilter(DustDupeFilter):
             if self._leases.drop(force=not self._has_begun) and not self._has_begun:
                 self._register_worker(self._rules)
         except Gone as gone:
-            logger.warning("Redis is gone (%s): the keys of this crawl stay.", gone)
+            self._log.warning("Redis is gone (%s): the keys of this crawl stay.", gone)
 
     def close(self, reason: str) -> None:
         super().close(reason)
@@ -81,7 +76,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         if reason == "finished" and not self._persists:
             self.clear()
 
-    def _spider_opened(self, spider: Spider) -> None:
+    def _spider_opened(self) -> None:
         self.open()
 
     def request_seen(self, request: Request) -> bool:
@@ -115,24 +110,17 @@ class DustRedisDupeFilter(DustDupeFilter):
             begun_with = self._register_worker(rules)
         except Gone as gone:
             raise DustError(f"Redis cannot be reached ({gone}): start it, or set DUST_REDIS_URL.") from None
-        if (
-            begun_with == rules.version
-            or self._are_rules_of_crawl(rules)
-            or crawler.settings.getbool("SCHEDULER_FLUSH_ON_START")
-        ):
+        if begun_with == rules.version or crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
             return
+        # The rules of the running crawl, except for rules that were suspended in it.
+        with suppress(Gone):
+            if self._server.ask("sismember", self._server.key("versions"), rules.version):
+                return
         raise DustError(
             f"The workers of {self._server.prefix}* go by version {begun_with} of the rules and this one by "
             f"{rules.version}: give all the same rule book and DUST_MODE, or begin anew with another DUST_REDIS_KEY "
             "or SCHEDULER_FLUSH_ON_START."
         )
-
-    def _are_rules_of_crawl(self, rules: CrawlRules) -> bool:
-        """Whether *rules* are the rules of the running crawl, except for rules that were suspended in it."""
-        try:
-            return bool(self._server.ask("sismember", self._server.key("versions"), rules.version))
-        except Gone:
-            return False
 
     def _register_worker(self, rules: CrawlRules) -> str:
         names = (self._server.key("meta"), self._server.key("workers"))

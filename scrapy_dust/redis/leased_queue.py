@@ -44,9 +44,7 @@ class LeasedQueue:
 
     @classmethod
     def put_into(cls, scheduler: Any, server: Server, leases: Leases) -> Self | None:
-        """Wrap the queue of *scheduler*, or of the scheduler that it wraps; None where the queue is of
-        an unknown kind.
-        """
+        """Wrap the queue of *scheduler*, or of the one that it wraps; None where the queue is of an unknown kind."""
         while "queue" not in vars(scheduler) and hasattr(scheduler, "_inner"):
             scheduler = scheduler._inner
         theirs = getattr(scheduler, "queue", None)
@@ -101,7 +99,7 @@ class LeasedQueue:
         if raw is None:
             return None
         request: Request = self._theirs._decode_request(raw)
-        self._leases.note_popped(identity, request)
+        self._leases.flights[identity] = request
         return request
 
     def clear(self) -> None:

@@ -12,14 +12,13 @@ While Redis is gone, nothing is decided: requests wait here, what is known is to
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
+from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.leased_queue import LeasedQueue
 from scrapy_dust.redis.request_json import freeze, thaw
@@ -29,9 +28,7 @@ from scrapy_dust.stats import Stat
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
-logger = logging.getLogger(__name__)
 
 #: In a request's meta, internal: the id under which a worker holds it while it is in a queue of its own.
 HELD = "_dust_held"
@@ -47,11 +44,13 @@ class Leases:
     """The requests that one worker holds."""
 
     def __init__(self, crawler: Crawler, server: Server, lease: int, *, shares_queue: bool) -> None:
-        self._crawler, self._server = crawler, server
+        self._crawler, self._server, self._log = crawler, server, CrawlLogger(__name__, crawler)
         self._lease = lease * 1000
         self._shares_queue = shares_queue
         self._queue: LeasedQueue | None = None
-        self._flights: dict[str, Request] = {}  #: what Scrapy is at
+        self.flights: dict[
+            str, Request
+        ] = {}  #: what Scrapy is at, by the ids under which this worker holds it
         self._answered: set[str] = set()  #: of those: what goes on is their links and items
         self._queued: set[str] = set()  #: what is in a queue of this worker's, or on its way into one
         self._adopted: set[str] = set()  #: of those: what another worker had let through
@@ -60,19 +59,9 @@ class Leases:
         self._is_gone = False
         self._clears_up = False  #: others were still at it when this one was to forget the crawl
         self._beats = create_looping_call(self._beat)
-        for handler, signal in (
-            (self._spider_opened, signals.spider_opened),
-            (self._spider_idle, signals.spider_idle),
-            (self._spider_closed, signals.spider_closed),
-            (self._response_received, signals.response_received),
-        ):
-            crawler.signals.connect(handler, signal=signal)
+        listen(crawler, self._spider_opened, self._spider_idle, self._spider_closed, self._response_received)
         if not shares_queue:
-            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
-            crawler.signals.connect(
-                self._request_reached_downloader, signal=signals.request_reached_downloader
-            )
-            crawler.signals.connect(self._scheduler_empty, signal=signals.scheduler_empty)
+            listen(crawler, self._request_scheduled, self._request_reached_downloader, self._scheduler_empty)
 
     def lease_of(self, request: Request) -> tuple[str, str]:
         """The id and the JSON with which another worker could take over *request*; empty where none need or can."""
@@ -127,16 +116,9 @@ class Leases:
         if not self._crawler.engine.spider_is_idle():
             return False  # whoever was told before that the spider is idle has queued a request
         self._finish_all()
-        is_waiting = self._parked or self._postponed or self._queued
-        return (
-            not is_waiting
-            and not self._count_held_by_others()
-            and (self._queue is None or self._queue.is_empty())
-        )
-
-    def note_popped(self, identity: str, request: Request) -> None:
-        """Note that this worker has taken *request*, held under *identity*, out of the queue of all workers."""
-        self._flights[identity] = request
+        if self._parked or self._postponed or self._queued or self._count_held_by_others():
+            return False
+        return self._queue is None or self._queue.is_empty()
 
     def ids_to_release(self, request: Request) -> list[str]:
         """The ids under which this worker no longer holds *request*, which is about to enter the queue of all workers."""
@@ -152,7 +134,7 @@ class Leases:
             self._crawler.engine._slot
         )  # Scrapy says it nowhere else: until items are stored, links queued.
         at_work = slot.inprogress if slot is not None else ()
-        done = [identity for identity, request in self._flights.items() if request not in at_work]
+        done = [identity for identity, request in self.flights.items() if request not in at_work]
         self._forget(done)
         return done
 
@@ -175,14 +157,14 @@ class Leases:
 
     def _forget(self, identities: Iterable[str]) -> None:
         for identity in identities:
-            self._flights.pop(identity, None)
+            self.flights.pop(identity, None)
             for known in (self._answered, self._queued, self._adopted):
                 known.discard(identity)
 
     def _finish_all(self) -> None:
         """Finish everything that this worker holds, now that the spider is idle."""
         waiting = {request.meta.get(HELD) for request, _ in self._parked}
-        self._release((self._flights.keys() | self._queued) - waiting)
+        self._release((self.flights.keys() | self._queued) - waiting)
 
     def _count_held_by_others(self) -> int:
         arguments = (self._server.worker, self._server.prefix)
@@ -191,17 +173,17 @@ class Leases:
 
     # -- what Scrapy tells
 
-    def _spider_opened(self, spider: Spider) -> None:
+    def _spider_opened(self) -> None:
         if self._shares_queue:
             self._queue = LeasedQueue.put_into(self._crawler.engine.scheduler, self._server, self)
         least, most = _BEATS
         self._beats.start(min(most, max(least, self._lease / 4000)), now=True)
 
-    def _request_scheduled(self, request: Request, spider: Spider) -> None:
+    def _request_scheduled(self, request: Request) -> None:
         identity = request.meta.get(HELD)
-        if identity in self._flights and identity not in self._answered:
+        if identity in self.flights and identity not in self._answered:
             # A retry, a redirect: what came out of the queue goes on in another request.
-            del self._flights[identity]
+            del self.flights[identity]
             self._queued.add(identity)
         elif request.dont_filter:
             try:
@@ -209,15 +191,15 @@ class Leases:
             except Gone:
                 self._notice_gone()
 
-    def _request_reached_downloader(self, request: Request, spider: Spider) -> None:
+    def _request_reached_downloader(self, request: Request) -> None:
         identity = request.meta.get(HELD)
         if identity in self._queued:
             self._queued.remove(identity)
-            self._flights[identity] = request
+            self.flights[identity] = request
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self, request: Request) -> None:
         identity = request.meta.get(HELD)
-        if identity in self._flights:
+        if identity in self.flights:
             self._answered.add(identity)
 
     def _scheduler_empty(self) -> None:
@@ -226,7 +208,7 @@ class Leases:
         except Gone:
             self._notice_gone()
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         try:
             if self._crawler.engine.spider_is_idle():  # nobody who was told so before has queued a request
                 self._finish_all()
@@ -238,7 +220,7 @@ class Leases:
         if must_wait or self._parked or self._postponed:
             raise DontCloseSpider
 
-    def _spider_closed(self, spider: Spider, reason: str) -> None:
+    def _spider_closed(self) -> None:
         if self._beats.running:
             self._beats.stop()
         names = (self._server.key("workers"), self._server.held, self._server.done)
@@ -249,11 +231,8 @@ class Leases:
                 # Of several that leave at a time, the last one.
                 self._server.drop("" if self._queue is None else self._queue.key, self._lease)
         except Gone:
-            logger.warning(
-                "Redis is gone: what this worker still had is given to others in %(lease)d s.",
-                {"lease": self._lease // 1000},
-                extra={"spider": spider},
-            )
+            said = "Redis is gone: what this worker still had is given to others in %d s."
+            self._log.warning(said, self._lease // 1000)
 
     # -- what happens again and again
 
@@ -269,7 +248,7 @@ class Leases:
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
         found = self._server.run(lua_scripts.RESCUE, (self._server.key("workers"), queue), arguments)
-        known = (*self._flights, *self._queued, *found[::2])
+        known = (*self.flights, *self._queued, *found[::2])
         if self._shares_queue or not known:
             found += self._server.run(lua_scripts.RECONCILE, (self._server.held, queue), (kind, *known))
         self._server.keep_alive()
@@ -281,7 +260,7 @@ class Leases:
             try:
                 request = thaw(payload[1:], self._spider)
             except (ValueError, TypeError) as error:
-                logger.error("Cannot take over a request of another worker: %s", error)
+                self._log.error("Cannot take over a request of another worker: %s", error)
                 self._release([identity])
                 continue
             self.note_queued(request, identity)
@@ -293,12 +272,12 @@ class Leases:
         if not self._is_gone:
             self._is_gone = True
             self._crawler.stats.inc_value(Stat.REDIS_GONE.value)
-            logger.warning("Redis is gone; the crawl waits for it.", extra={"spider": self._crawler.spider})
+            self._log.warning("Redis is gone; the crawl waits for it.")
 
     def _notice_back(self) -> None:
         if self._is_gone:
             self._is_gone = False
-            logger.warning("Redis is back.", extra={"spider": self._crawler.spider})
+            self._log.warning("Redis is back.")
         if self._queue is not None:
             self._queue.push_kept()
         while self._postponed:

@@ -48,8 +48,8 @@ def from_json(text: str | bytes) -> Any:
 
 
 def _tagged(value: Any) -> Any:
-    """A value as JSON, an object of one key where JSON lacks the type: ``b`` bytes, ``t`` a tuple, ``s``
-    a set, ``d`` a dict, ``p`` a dict with other keys than strings.
+    """A value as JSON, an object of one key where JSON lacks the type: ``b`` bytes, ``t`` a tuple, ``s`` a set, ``d`` a
+    dict, ``p`` a dict with other keys than strings.
     """
     kind = type(value)
     if kind in _PLAIN:

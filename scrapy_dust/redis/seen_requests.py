@@ -2,81 +2,43 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+from scrapy.dupefilters import RFPDupeFilter
 
 from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.server import Server
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_dust.redis.leases import Leases
 
-logger = logging.getLogger(__name__)
 
-
-class SeenByAll:
+class SeenByAll(RFPDupeFilter):
     """A replacement for Scrapy's own dupefilter under `DustDupeFilter`, for all workers."""
 
     #: It lets nothing through twice.
     forgets_nothing = True
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        server: Server,
-        leases: Leases,
-    ) -> None:
-        self._crawler = crawler
-        self._server, self._leases = server, leases
+    def __init__(self, crawler: Crawler, server: Server, leases: Leases) -> None:
+        super().__init__(debug=crawler.settings.getbool("DUPEFILTER_DEBUG"))
+        self._crawler, self._server, self._leases = crawler, server, leases
         # A request that is asked about again, because Redis was gone, is the one that it was.
         self._ids: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._acknowledged: list[str] = []
-        self._debug = crawler.settings.getbool("DUPEFILTER_DEBUG")
-        self._said = False
 
     def request_seen(self, request: Request) -> bool:
-        """Whether a worker asked for *request* before. Raises `Gone` while Redis is away; then the call
-        may be repeated.
-        """
+        """Whether a worker asked for *request* before. Raises `Gone` while Redis is away; the call may be repeated."""
         key = self._crawler.request_fingerprinter.fingerprint(request)
         identity = self._ids.setdefault(request, self._server.new_id())
         held, payload = self._leases.lease_of(request)
         names = (self._server.key("seen"), self._server.done, self._server.held)
-        arguments: tuple[str | bytes, ...] = (
-            key,
-            identity,
-            held,
-            payload,
-            *self._acknowledged,
-        )
+        arguments: tuple[str | bytes, ...] = (key, identity, held, payload, *self._acknowledged)
         is_first = bool(self._server.run(lua_scripts.ENTER, names, arguments))
         self._acknowledged = [identity] if is_first else []
         if is_first and held:
             self._leases.note_queued(request, held)
         return not is_first
-
-    def open(self) -> None:
-        """Do nothing: the set may be there already."""
-
-    def close(self, reason: str) -> None:
-        """Do nothing: the set stays until `Leases` removes it."""
-
-    def log(self, request: Request, spider: Spider) -> None:
-        """Count a filtered request, and log the first one."""
-        self._crawler.stats.inc_value("dupefilter/filtered")
-        if self._debug or not self._said:
-            more = (
-                ""
-                if self._debug
-                else " - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all)"
-            )
-            logger.debug(
-                f"Filtered duplicate request: %(request)s{more}",
-                {"request": request},
-                extra={"spider": spider},
-            )
-        self._said = True

@@ -24,16 +24,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 #: Keys whose names do not depend on a class or a worker.
-_KEYS = (
-    "meta",
-    "seen",
-    "classes",
-    "with_heirs",
-    "landings",
-    "suspended",
-    "versions",
-    "workers",
-)
+_KEYS = "meta seen classes with_heirs landings suspended versions workers".split()
 
 #: In seconds. A crawl does nothing else while it waits for an answer.
 _PATIENCE = 10.0
@@ -71,9 +62,7 @@ class Server:
 
     @property
     def done(self) -> str:
-        """The name of the key that lists the calls which Redis has carried out and of which this worker may not know
-        yet.
-        """
+        """The name of the key that lists the calls of this worker that Redis has carried out, perhaps unheard."""
         return self.key(f"done:{self.worker}")
 
     def new_id(self) -> str:
@@ -120,8 +109,7 @@ class Server:
             self.ask("expire", self.key("heirs:").encode() + key, self._expire)
 
     def drop(self, queue: str, lease: int, *, force: bool = False) -> bool:
-        """Forget everything of all workers, if the crawl has ended or *force* is given. Returns whether it
-        was done.
+        """Forget everything of all workers, if the crawl has ended or *force* is given. Returns whether it was done.
 
         *queue*: scrapy-redis' key, or one that does not exist.
         """
@@ -146,11 +134,7 @@ def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Ser
     if url:
         client = made.from_url(url, **given)
     else:
-        where = {
-            "host": project.get("REDIS_HOST"),
-            "port": project.get("REDIS_PORT"),
-            "db": project.get("REDIS_DB"),
-        }
+        where = {name: project.get(f"REDIS_{name.upper()}") for name in ("host", "port", "db")}
         client = made(**{name: value for name, value in where.items() if value is not None} | given)
     prefix = settings.redis_key.replace("%(spider)s", spider)
     return Server(client, f"{prefix}:", settings.redis_expire)

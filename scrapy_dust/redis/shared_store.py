@@ -75,9 +75,7 @@ class SharedStore(LocalStore):
         """Do nothing: Redis counts what waits, for all workers."""
 
     def _may_wait(self, class_key: bytes, own_key: bytes, request: Request) -> bool:
-        """Whether *request* can wait for all workers. It cannot if no other worker could ask for it, or
-        nothing stands for its class any more.
-        """
+        """Whether *request* can wait: another worker could ask for it, and a URL stands for its class still."""
         spider = self._spider()
         frozen = None if spider is None else freeze(request, spider)
         while frozen is not None:
@@ -152,11 +150,8 @@ class SharedStore(LocalStore):
     def _swap(self, class_key: bytes, old: bytes, new: Class, row: str = "") -> bool:
         names = (self._server.key("classes"), self._server.key("with_heirs"), self._list_key(class_key))
         is_settled = "1" if new.state is State.SETTLED else ""
-        return bool(
-            self._server.run(
-                lua_scripts.SWAP, names, (class_key.hex(), old, class_json(new), is_settled, row)
-            )
-        )
+        arguments = (class_key.hex(), old, class_json(new), is_settled, row)
+        return bool(self._server.run(lua_scripts.SWAP, names, arguments))
 
     def _list_key(self, class_key: bytes) -> str:
         return self._server.key(f"heirs:{class_key.hex()}")

@@ -6,28 +6,24 @@ A worker that comes later may have the rule book from before or after: both are 
 
 from __future__ import annotations
 
-import logging
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
+from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.job_rules import RulesInForce
 from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from scrapy_dust.crawl.proving import Proving
     from scrapy_dust.crawl.rules import CrawlRules
 
-logger = logging.getLogger(__name__)
 
 #: In seconds: how often a worker asks what the others have found, while it is at work.
 _EVERY = 5.0
@@ -41,23 +37,21 @@ class SharedSuspensions:
         self._rules, self._proving = rules, proving
         self._again_at = 0.0
         proving.suspension.announced.append(self._publish)
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
-        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        listen(crawler, self._spider_opened, self._response_received, self._spider_idle)
 
     def _publish(self, site: str, identity: str) -> None:
         with suppress(Gone):
             self._server.ask("hset", self._server.key("suspended"), identity, site)
             self._server.ask("sadd", self._server.key("versions"), _version_of(self._rules))
 
-    def _spider_opened(self, spider: Spider) -> None:
+    def _spider_opened(self) -> None:
         self._take_suspended()
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+    def _response_received(self) -> None:
         if time.monotonic() >= self._again_at:
             self._take_suspended()
 
-    def _spider_idle(self, spider: Spider) -> None:
+    def _spider_idle(self) -> None:
         if self._take_suspended():
             raise DontCloseSpider
 

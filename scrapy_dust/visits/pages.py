@@ -93,23 +93,7 @@ class Page:
         """The same page with labels made of its units: *label* for all that it shows, *core* for all but its links,
         *own* and *total* as the fields say.
         """
-        return Page(
-            self.url,
-            self.size,
-            self.sketch,
-            label,
-            self.title,
-            self.canonical,
-            volatile,
-            self.rendered,
-            self.outlinks,
-            self.content_type,
-            self.again,
-            self.simhash,
-            core,
-            own,
-            total,
-        )
+        return replace(self, text_digest=label, core=core, own=own, total=total, volatile=volatile)
 
     @property
     def exact(self) -> str | None:
@@ -150,13 +134,9 @@ class SiteLog:
 def page_behind(url: str, pages: Mapping[str, Page], redirects: Mapping[str, str]) -> Page | None:
     """The page that *url* led to, by itself or by redirects."""
     for _ in range(_LONGEST_CHAIN):
-        page = pages.get(url)
-        if page is not None:
-            return page
-        target = redirects.get(url)
-        if target is None:
-            return None
-        url = target
+        if url in pages or url not in redirects:
+            return pages.get(url)
+        url = redirects[url]
     return None
 
 

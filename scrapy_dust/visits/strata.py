@@ -26,13 +26,8 @@ def template_of(url: str) -> str:
     parts = _VALUE.sub("0", front).split("/")
     # The last segment of a path is a page's own name, but for how it ends.
     kind = parts[-1].rpartition(".")[2] if len(parts) > 3 and "." in parts[-1] else ""
-    return (
-        "/".join(parts[: 3 + _DEPTH][: max(3, len(parts) - 1)])
-        + "/."
-        + kind
-        + question
-        + _VALUE.sub("", query)
-    )
+    folder = "/".join(parts[: 3 + _DEPTH][: max(3, len(parts) - 1)])
+    return f"{folder}/.{kind}{question}{_VALUE.sub('', query)}"
 
 
 def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
@@ -50,7 +45,5 @@ def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
 
 def _shift(salt: str, template: str) -> float:
     """A number from 0 to 1 that looks random and depends on *salt* and *template* alone."""
-    return (
-        int.from_bytes(blake2b(f"{salt} {template}".encode("utf-8", "surrogatepass"), digest_size=6).digest())
-        / 2**48
-    )
+    said = f"{salt} {template}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(said, digest_size=6).digest()) / 2**48
