@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
-from scrapy.http import TextResponse
+from scrapy import Request
+from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.python import global_object_name
 from w3lib.url import safe_url_string
@@ -21,15 +22,8 @@ from scrapy_dust.crawl_log.records import (
     record_of_redirect,
     record_of_taken,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy import Request
-    from scrapy.http import Response
-
-    from scrapy_dust.page.item_values import ItemValues
-    from scrapy_dust.page.taking import Taken
+from scrapy_dust.page.item_values import ItemValues
+from scrapy_dust.page.taking import Taken
 
 Record = dict[str, object]
 #: What is known of an answer, and what is to be described of it.

@@ -13,22 +13,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import xxhash
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
+from scrapy.http import Response
 
+from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import CANARY, LAST, canary_of, target_url
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.inquiries import Inquiries
     from scrapy_dust.crawl.pages_kept import PagesKept
-    from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.judge.answers import Fetched
 
 #: So many pages are remembered by a hash of their bytes: some 10 MB.

@@ -9,32 +9,27 @@ stranger must not choose which URL of a site is fetched.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.utils.request import RequestFingerprinterProtocol
 from xxhash import xxh3_64_digest
 
 from scrapy_dust.crawl.components import CrawlLogger, counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.keepers import Keepers
+from scrapy_dust.crawl.life import Class
 from scrapy_dust.crawl.request_digests import RequestDigests
 from scrapy_dust.crawl.request_handling import Handling
 from scrapy_dust.crawl.requests import LINKED_BY
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import RULES_COUNTED, Stat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.utils.request import RequestFingerprinterProtocol
-
-    from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.rules.rule import Rule
-
 
 #: So many meanings are remembered: a spider may ask for each page in a way of its own.
 MEANINGS_REMEMBERED = 100_000

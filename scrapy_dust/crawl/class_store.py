@@ -17,16 +17,15 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from scrapy import Request, Spider
 
 from scrapy_dust.crawl.compact_classes import Classes
 from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.life import UNKNOWN, Class, State, with_waiting
 from scrapy_dust.crawl.plain_requests import Manner, from_bytes, manner_of, url_bytes
 from scrapy_dust.signatures.sqlite_file import put_aside
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
 
 logger = logging.getLogger(__name__)
 

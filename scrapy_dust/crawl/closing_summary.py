@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.journal.journal_places import journal_dir
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.settings import DustSettings
 
 #: So many rules are named.
 RULES_NAMED = 3

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, MutableMapping
+from typing import Any, Self, TypeVar
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
-    from typing import Self
-
-    from scrapy.crawler import Crawler
 
 Name = TypeVar("Name")
 Value = TypeVar("Value")

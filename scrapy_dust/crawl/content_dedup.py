@@ -14,6 +14,7 @@ and lets the page through.
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Callable
 from copy import copy
 from itertools import count
 from types import FunctionType
@@ -21,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
@@ -42,11 +45,6 @@ from scrapy_dust.errors import DustError
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
     from scrapy_dust.crawl.seen_contents import Contents, CopyFinding
 
 

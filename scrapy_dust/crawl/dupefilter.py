@@ -8,14 +8,18 @@ are filtered, except redirects back to a URL of their own chain: without scrapy-
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.python import global_object_name
+from twisted.internet.defer import Deferred
 
-from scrapy_dust.crawl.canary_draw import local_draw
+from scrapy_dust.crawl.canary_draw import Draw, local_draw
 from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.class_store import LocalStore, StoreGone
 from scrapy_dust.crawl.components import Component, CrawlLogger, Wrapper, listen
@@ -31,14 +35,6 @@ from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Self
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
-
-    from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.probation import Probation
 
 

@@ -6,13 +6,17 @@ classes and the requests that wait; the meta of a request says for which classes
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl import life
-from scrapy_dust.crawl.life import Fate, State
+from scrapy_dust.crawl.canary_draw import Draw
+from scrapy_dust.crawl.class_names import Meaning, Naming
+from scrapy_dust.crawl.class_store import LocalStore
+from scrapy_dust.crawl.life import Class, Fate, State
 from scrapy_dust.crawl.proving import Proving
 from scrapy_dust.crawl.request_outcomes import Outcomes
 from scrapy_dust.crawl.requests import (
@@ -26,20 +30,10 @@ from scrapy_dust.crawl.requests import (
     spider_request,
 )
 from scrapy_dust.crawl.returned_requests import Returning
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suppressions import Suppressions
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.canary_draw import Draw
-    from scrapy_dust.crawl.class_names import Meaning, Naming
-    from scrapy_dust.crawl.class_store import LocalStore
-    from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.rules import CrawlRules
 
 
 class Enforcing:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl.components import CrawlLogger
 from scrapy_dust.errors import DustError
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.stats import Stat
+from scrapy_dust.stats import Stat
 
 
 class Faults:

@@ -8,11 +8,16 @@ fragments have different fingerprints unless a rule says otherwise.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.pipelines.media import MediaPipeline
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.request import RequestFingerprinterProtocol
 
 from scrapy_dust.crawl import requests
 from scrapy_dust.crawl.components import Component, Wrapper, counting, listen
@@ -20,14 +25,6 @@ from scrapy_dust.crawl.requests import is_plain
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.scrapys_keys import are_known, scrapys_key, url_in_request
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
-    from scrapy.utils.request import RequestFingerprinterProtocol
 
 logger = logging.getLogger(__name__)
 

@@ -8,21 +8,17 @@ redirect inside a class would be answered with itself, and the spider would get 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.crawl.components import Wrapper
 from scrapy_dust.crawl.requests import AFTER_FAILURE, OPT_OUT, canonical_request
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.settings import DustSettings
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
 
 logger = logging.getLogger(__name__)
 

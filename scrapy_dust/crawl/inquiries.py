@@ -12,26 +12,22 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.judges import Judges
 from scrapy_dust.crawl.requests import asked_again, is_rendered
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.rules import CrawlRules
 
 logger = logging.getLogger(__name__)
 

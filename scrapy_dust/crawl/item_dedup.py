@@ -7,9 +7,10 @@ An item whose compared fields are all empty equals no other.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itemadapter import ItemAdapter
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.job import job_dir
 from scrapy.utils.python import global_object_name
@@ -23,10 +24,6 @@ from scrapy_dust.errors import DustError
 from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.store_opening import AnyStore, open_for_crawl, open_store
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
 
 #: In a JOBDIR: the items that a paused crawl has had.
 JOB_FILE = "dust-items.sqlite"

@@ -5,8 +5,8 @@ If the file cannot be written, the crawl goes on; the error is logged once and c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.crawl.components import listen
@@ -18,13 +18,8 @@ from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.journal.journal_places import journal_dir
 from scrapy_dust.journal.writer import Journal
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.settings import DustSettings
 
 #: Bytes of journals that are kept of each spider, the latest ones.
 _MOST_BYTES = 256 << 20

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.judge.judging import Judge
 from scrapy_dust.page.knowledge import NOTHING_KNOWN
+from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.rule_book.volatile_places import known_places
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy_dust.page.volatile import Volatile
-    from scrapy_dust.settings import DustSettings
 
 #: Hosts with a judge, those asked for last: each keeps some pages, all together some 50 MB.
 _HOSTS = 100

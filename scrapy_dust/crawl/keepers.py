@@ -9,10 +9,8 @@ from __future__ import annotations
 import tempfile
 import weakref
 from array import array
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import IO
 
 #: URLs in one block, which are read together, and URLs that are written together.
 _IN_BLOCK, _TOGETHER = 16, 512

@@ -12,15 +12,18 @@ that the page is fetched.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import astuple, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.utils.job import job_dir
 from xxhash import xxh3_128_digest
 
@@ -34,14 +37,6 @@ from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import DustError
 from scrapy_dust.signatures.taken_pages import KnownPages, TakenPage, now_in_seconds
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
 
 #: In DUST_DIR, and in a JOBDIR.
 FILE, IN_JOB = "known.sqlite", "dust-known.jsonl"

@@ -9,13 +9,18 @@ Recording never hurts the crawl: an error is logged once, and counted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
 from scrapy_dust.crawl.answer_records import (
+    Recorded,
     is_recorded,
     is_redirect,
     records_of_copy,
@@ -27,24 +32,13 @@ from scrapy_dust.crawl.answer_records import (
 )
 from scrapy_dust.crawl.components import Component, CrawlLogger, listen
 from scrapy_dust.crawl.faults import Faults
-from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
+from scrapy_dust.crawl.recorder import FLUSH_SECONDS, Recorder, recorder
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.log_places import log_dir, new_log_path
 from scrapy_dust.crawl_log.log_upkeep import hider, keep_of, move_and_compact_logs
+from scrapy_dust.page.item_values import ItemValues
+from scrapy_dust.page.taking import Taken
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.answer_records import Recorded
-    from scrapy_dust.crawl.recorder import Recorder
-    from scrapy_dust.page.item_values import ItemValues
-    from scrapy_dust.page.taking import Taken
 
 
 class CrawlLogMiddleware(Component):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl.periodic_file import PeriodicFile
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 #: Seconds between two files. Prometheus asks once or twice a minute.
 EVERY = 15.0

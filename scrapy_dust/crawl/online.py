@@ -8,33 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
 
+from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.components import CrawlLogger, listen
+from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.held_requests import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.refetching import Refetching
 from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
 from scrapy_dust.online.messages import Begin, Compare, Compared, Decide, Decided, Finding, Refuted
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.dupefilter import DustDupeFilter
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.rules.rule import Rule
-    from scrapy_dust.settings import DustSettings
-
 
 #: Seconds between two times that answers are listened for.
 _EVERY = 0.05

@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
+from scrapy.http import Response
 
 from scrapy_dust.crawl.requests import LINKED_BY
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
-
     from scrapy_dust.crawl.request_outcomes import Outcomes
     from scrapy_dust.crawl.trapping import Trapping
 

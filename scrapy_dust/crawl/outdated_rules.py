@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import xxhash
+from scrapy import Request
+from scrapy.crawler import Crawler
 
 from scrapy_dust.believe.site_profile import Encounter, sentence_on_untestable
 from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.profiles import known_profiles
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.rules import CrawlRules
-
 
 #: URLs of a site that are looked at, and of all sites: what they say by then, they say.
 _OF_A_SITE, _OF_ALL = 5000, 200_000

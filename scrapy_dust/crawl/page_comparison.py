@@ -13,24 +13,21 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.inquiries import Inquiries
 from scrapy_dust.crawl.pages_kept import PagesKept, body_hash
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.takings import Takings
+from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page.compare import Same
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.judge.answers import Fetched
 
 #: Pairs of one rule that are looked at again; and where one of several rules may be to blame for a difference.
 _LOOKED_AT, _LOOKED_AT_TOGETHER = 20, 3

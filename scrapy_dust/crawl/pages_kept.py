@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from scrapy.http import TextResponse
+from scrapy.http import Response, TextResponse
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.inquiries import read_fetched
 from scrapy_dust.crawl.judges import Judges
+from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page.compare import Same
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.http import Response
-
-    from scrapy_dust.judge.answers import Fetched
-    from scrapy_dust.settings import DustSettings
+from scrapy_dust.settings import DustSettings
 
 #: Bytes of all pages that are kept, packed; and of one page, not packed.
 KEPT, LARGEST = 16_000_000, 2_000_000

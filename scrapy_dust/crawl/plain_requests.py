@@ -10,13 +10,10 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
-
-if TYPE_CHECKING:
-    from scrapy import Spider
 
 #: Attributes beside the URL and the callbacks, and what most requests have where that is not empty.
 _BESIDE = tuple("headers method encoding meta body cookies priority dont_filter flags cb_kwargs".split())

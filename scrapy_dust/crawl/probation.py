@@ -14,38 +14,32 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.believe.probation_proof import KeysOnTrial, Proof, proved_rules
-from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, changed_urls
+from scrapy_dust.believe.reach import CommonValues, Reaches, aspects_of, change_of, changed_urls
 from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
+from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.components import CrawlLogger, Latest, listen
 from scrapy_dust.crawl.page_comparison import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
-from scrapy_dust.crawl.rule_book_updates import Updates, decided_entry
+from scrapy_dust.crawl.rule_book_updates import Found, Updates, decided_entry
+from scrapy_dust.crawl.rules import CrawlRules
+from scrapy_dust.crawl.rules_into_force import IntoForce
 from scrapy_dust.crawl.spider_answers import shows_page
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import probations
 from scrapy_dust.rule_book.entries import Status, rule_id
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.believe.reach import Reaches
-    from scrapy_dust.crawl.class_names import Naming
-    from scrapy_dust.crawl.rule_book_updates import Found
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.rules_into_force import IntoForce
-    from scrapy_dust.rules.rule import Rule
-
 
 #: Keys of which it is known which URL has shown their page, and how many URLs were queued: some 20 MB.
 KEYS = 100_000

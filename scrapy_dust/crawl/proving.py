@@ -7,40 +7,36 @@ suppressed.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.believe.reach import Reaches, change_of
-from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.canaries import Canaries, Canary
+from scrapy_dust.crawl.canary_draw import Draw
+from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
+from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.components import listen
-from scrapy_dust.crawl.life import State
+from scrapy_dust.crawl.life import Class, State
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import BEYOND, canary_of
+from scrapy_dust.crawl.returned_requests import Returning
+from scrapy_dust.crawl.rules import CrawlRules
+from scrapy_dust.crawl.suppressions import Suppressions
 from scrapy_dust.crawl.suspension import Suspension
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.canary_draw import Draw
-    from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
-    from scrapy_dust.crawl.class_store import LocalStore
-    from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.pages_kept import PagesKept
-    from scrapy_dust.crawl.returned_requests import Returning
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.suppressions import Suppressions
-    from scrapy_dust.rules.rule import Rule
 
 #: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
 #: be too small for the share that is drawn of all URLs to find that out. Where the rule has suppressed as many since it was tested, the

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from scrapy_dust.traps.budget import Account
 from scrapy_dust.traps.forms import AGAIN
-
-if TYPE_CHECKING:
-    from scrapy_dust.traps.budget import Account
 
 
 class PutLast(NamedTuple):

@@ -14,18 +14,14 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.processes import start_beside
+from scrapy_dust.crawl_log.hiding import Hider
 from scrapy_dust.crawl_log.recording import Body, Describer, to_message
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from scrapy_dust.crawl_log.hiding import Hider
 
 #: In seconds: for a process that does not read what it is told, and for one to finish.
 PATIENCE = 10.0

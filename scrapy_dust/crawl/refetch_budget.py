@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl.components import listen
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 #: Of the crawl's responses, so many more; and so many in any case.
 _SHARE, _FREE = 0.02, 12

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import asked_again
 from scrapy_dust.online.messages import Worth
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 

@@ -11,18 +11,16 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itemadapter import is_item
+from scrapy import Request
 from scrapy.http import Headers
+from scrapy.settings import BaseSettings
 from xxhash import xxh3_64_hexdigest
 
 from scrapy_dust.crawl.plain_requests import are_plain, is_of_the_crawl, is_value
 from scrapy_dust.crawl.requests import ALONE, ASKED, without_url
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.settings import BaseSettings
 
 #: Said by Scrapy, or of the crawler and not of the page.
 _NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"Proxy-Authorization"})

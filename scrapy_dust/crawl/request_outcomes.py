@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import Response
 from xxhash import xxh3_128_digest
@@ -24,13 +24,8 @@ from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.requests import ASKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.spider_answers import Answer, Callbacks, Doubt, Made, shows_page
-from scrapy_dust.crawl.succession import classes_stood_for
+from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suspected_walls import Belief, NoItem, Walls
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.succession import Succession
 
 #: So many answers wait for their requests to be judged. Of the oldest beyond these, all requests count as new.
 _UNJUDGED = 1000

@@ -6,12 +6,10 @@ All facts about other packages stand in this module. None of these packages but 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
-
-if TYPE_CHECKING:
-    from scrapy import Request
 
 #: As the crawl log says it.
 Renderer = Literal["playwright", "splash"]

@@ -7,12 +7,15 @@ force, the rule does not apply to that request. The list is removed when the cra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.plain_requests import from_journal
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.returned_requests import Returning
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl_log.log_upkeep import hider
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.journal.journal_places import journal_dir, requeue_dir
@@ -20,12 +23,6 @@ from scrapy_dust.journal.requeue import Waiting
 from scrapy_dust.journal.writer import Journal
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.rules import CrawlRules
 
 
 class Requeued:

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.components import listen
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
 
 #: With each answer, so that queues do not fill at once; and when the spider is idle.
 _WITH_AN_ANSWER, _WHEN_IDLE = 10, 1000

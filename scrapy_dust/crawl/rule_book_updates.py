@@ -10,23 +10,22 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 from scrapy_dust.believe.watch import Standing, Watch
+from scrapy_dust.crawl.components import CrawlLogger
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown
 from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.settings import DustSettings
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
-
     from scrapy_dust.believe.probation_proof import Proof
-    from scrapy_dust.crawl.components import CrawlLogger
-    from scrapy_dust.settings import DustSettings
 
 #: Canaries that show the same page, after which a rule's evidence is of today.
 RENEWED = 3

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy.crawler import Crawler
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
@@ -30,9 +30,6 @@ from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings, setting_name
 from scrapy_dust.sites import site_of
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,25 +10,20 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncio import create_looping_call
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import AsyncioLoopingCall, create_looping_call
 from scrapy.utils.job import job_dir
+from twisted.internet.task import LoopingCall
 
 from scrapy_dust.crawl.components import CrawlLogger, listen
+from scrapy_dust.crawl.enforcing import Enforcing
 from scrapy_dust.crawl.job_learning import JobLearning
 from scrapy_dust.crawl.requests import follows_rules
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import AsyncioLoopingCall
-    from twisted.internet.task import LoopingCall
-
-    from scrapy_dust.crawl.enforcing import Enforcing
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.spider_answers import Doubt
-    from scrapy_dust.rules.rule import Rule
+from scrapy_dust.crawl.rules import CrawlRules
+from scrapy_dust.crawl.spider_answers import Doubt
+from scrapy_dust.rules.rule import Rule
 
 #: Seconds between two times that keys are made; and how many of them that takes.
 _EVERY, _SLICE = 0.05, 0.008

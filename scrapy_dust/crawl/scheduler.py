@@ -13,8 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
+from twisted.internet.defer import Deferred
 
 from scrapy_dust.crawl.components import Component, CrawlLogger, Wrapper, listen
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
@@ -22,17 +26,12 @@ from scrapy_dust.crawl.held_requests import Turn
 from scrapy_dust.crawl.requests import ASKED_BY, ORIGINAL_URL, canonical_request, may_be_rewritten
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.trapping import Trapping
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from twisted.internet.defer import Deferred
-
     from scrapy_dust.crawl.online import Online
-    from scrapy_dust.rules.rule import Rule
 
 
 class DustScheduler(Component, Wrapper, BaseScheduler):

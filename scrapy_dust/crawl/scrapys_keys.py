@@ -11,14 +11,11 @@ import re
 from functools import cache
 from hashlib import sha1
 from json.encoder import encode_basestring_ascii
-from typing import TYPE_CHECKING
 
 import scrapy
+from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 from w3lib.url import canonicalize_url, safe_url_string
-
-if TYPE_CHECKING:
-    from scrapy import Request
 
 #: Whose `scrapy.utils.request.fingerprint` was read. A test compares the keys.
 COMPARED = ((2, 19),)

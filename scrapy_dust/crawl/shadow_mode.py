@@ -9,28 +9,23 @@ of the crawl's requests. Pages that are not fetched again count as open: at wors
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 
 from scrapy_dust.believe.blame import rules_at_work
-from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.canaries import Canaries, Canary
+from scrapy_dust.crawl.canary_draw import Draw
+from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.components import listen
-from scrapy_dust.crawl.life import SETTLED
+from scrapy_dust.crawl.life import SETTLED, Class
 from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import SHADOW, canary_of, follows_rules, redirect_chain
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.canary_draw import Draw
-    from scrapy_dust.crawl.class_names import Naming
-    from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.rules import CrawlRules
 
 #: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.
 _LOOKED_AT, _UNANIMOUS = 10, 3

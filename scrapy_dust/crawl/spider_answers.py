@@ -6,15 +6,12 @@ has ended, its items have come out of the pipelines, and its requests have been 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
-    from scrapy.http import Response
+from scrapy import Request
+from scrapy.http import Response
 
 #: Successful answers that show no page: accepted, other than asked for, empty, and a part.
 _NO_PAGES = frozenset({202, 204, 205, 206})

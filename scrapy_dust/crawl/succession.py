@@ -9,28 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncio import create_looping_call
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import AsyncioLoopingCall, create_looping_call
+from twisted.internet.task import LoopingCall
 from xxhash import xxh32_intdigest
 
 from scrapy_dust.crawl import life
-from scrapy_dust.crawl.class_store import Standing, StoreGone
+from scrapy_dust.crawl.class_store import LocalStore, Standing, StoreGone
 from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.fetches_under_way import FetchesUnderWay
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.requests import STANDS_FOR
+from scrapy_dust.crawl.returned_requests import Returning
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import AsyncioLoopingCall
-    from twisted.internet.task import LoopingCall
-
-    from scrapy_dust.crawl.class_store import LocalStore
-    from scrapy_dust.crawl.returned_requests import Returning
-
 
 #: Seconds between two looks for URLs that keep others waiting for too long.
 _LOOKING = 0.1

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+
+from scrapy_dust.crawl.class_names import MergingRules, Naming
+from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.journal_writer import CrawlJournal
+from scrapy_dust.crawl.life import Class
 from scrapy_dust.crawl.plain_requests import Manners
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.class_names import MergingRules, Naming
-    from scrapy_dust.crawl.class_store import LocalStore
-    from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.rules import CrawlRules
 
 #: Among the ids of rules: the request was not filtered, and its canonical URL was fetched in its place.
 REPLACED = "replaced"

@@ -8,36 +8,28 @@ A rule that nothing has tested for long begins in doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.job import job_dir
 
 from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.watch import Standing, Watch
+from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.class_store import Suppressed
 from scrapy_dust.crawl.components import CrawlLogger, listen
+from scrapy_dust.crawl.returned_requests import Returning
 from scrapy_dust.crawl.rule_book_updates import RENEWED, Updates, watched_entry
-from scrapy_dust.crawl.suppressions import any_rule_of
+from scrapy_dust.crawl.rules import CrawlRules
+from scrapy_dust.crawl.suppressions import Suppressions, any_rule_of
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.class_store import Suppressed
-    from scrapy_dust.crawl.returned_requests import Returning
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.suppressions import Suppressions
-    from scrapy_dust.rules.rule import Rule
-
 
 #: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
 PROBES = 10

@@ -6,26 +6,24 @@ A fetch of our own has no callback. So canaries are compared only by what callba
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+
 from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import canary_of, target_url
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.taken import TAKEN
 from scrapy_dust.page.places import VALUE, url_value
+from scrapy_dust.page.taking import Taken
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.page.taking import Taken
     from scrapy_dust.page.volatile import Volatile
 
 #: Pages kept, the latest; and canaries that wait for what is taken from them, or from their keepers.

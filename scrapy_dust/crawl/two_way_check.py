@@ -15,10 +15,13 @@ The paper leaves two things open. Here start requests are always fetched, and th
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from w3lib.url import canonicalize_url
 from xxhash import xxh64_digest
 
@@ -27,12 +30,6 @@ from scrapy_dust.crawl.components import Component, listen
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 FILE = "two-way.sqlite"
 _SCHEMA = (

@@ -10,7 +10,10 @@ different rules do not agree: one that comes with others does not start.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Self
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 
 from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.crawl.components import listen
@@ -23,13 +26,6 @@ from scrapy_dust.redis.seen_requests import SeenByAll
 from scrapy_dust.redis.server import Gone, server_of
 from scrapy_dust.redis.shared_store import SharedStore
 from scrapy_dust.redis.suspensions import SharedSuspensions
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-
 
 #: As scrapy-redis has it.
 _QUEUE_KEY = "%(spider)s:requests"

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ReadOnlyError
 from redis.exceptions import TimeoutError as NoAnswer
+from scrapy import Request
 
 from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.server import Gone, Server
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from scrapy import Request
-
     from scrapy_dust.redis.leases import Leases
 
 logger = logging.getLogger(__name__)

@@ -13,8 +13,9 @@ While Redis is gone, nothing is decided: requests wait here, what is known is to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
@@ -24,11 +25,6 @@ from scrapy_dust.redis.leased_queue import LeasedQueue
 from scrapy_dust.redis.request_json import freeze, thaw
 from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.stats import Stat
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-
 
 #: In a request's meta, internal: the id under which a worker holds it while it is in a queue of its own.
 HELD = "_dust_held"

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.dupefilters import RFPDupeFilter
 
 from scrapy_dust.redis import lua_scripts
+from scrapy_dust.redis.leases import Leases
 from scrapy_dust.redis.server import Server
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.redis.leases import Leases
 
 
 class SeenByAll(RFPDupeFilter):

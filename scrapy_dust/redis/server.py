@@ -7,7 +7,7 @@ import secrets
 import socket
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -15,13 +15,11 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ReadOnlyError
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
+from scrapy.settings import BaseSettings
 
 from scrapy_dust.crawl.class_store import StoreGone
 from scrapy_dust.redis import lua_scripts
 from scrapy_dust.settings import DustSettings
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 #: Keys whose names do not depend on a class or a worker.
 _KEYS = "meta seen classes with_heirs landings suspended versions workers".split()

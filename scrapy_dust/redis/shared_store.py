@@ -10,21 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from scrapy_dust.crawl.class_store import LocalStore, class_from_json, class_json
+from scrapy import Request, Spider
+
+from scrapy_dust.crawl.class_store import LocalStore, Standing, class_from_json, class_json
 from scrapy_dust.crawl.life import UNKNOWN, Class, State, with_waiting
+from scrapy_dust.crawl.plain_requests import Manner
 from scrapy_dust.redis import lua_scripts
+from scrapy_dust.redis.leases import Leases
 from scrapy_dust.redis.request_json import freeze, thaw, to_json
 from scrapy_dust.redis.request_json import from_json as plain_of
 from scrapy_dust.redis.server import Gone, Server
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-
-    from scrapy_dust.crawl.class_store import Standing
-    from scrapy_dust.crawl.plain_requests import Manner
-    from scrapy_dust.redis.leases import Leases
 
 Result = TypeVar("Result")
 

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.job_rules import RulesInForce
+from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from scrapy_dust.crawl.proving import Proving
-    from scrapy_dust.crawl.rules import CrawlRules
-
 
 #: In seconds: how often a worker asks what the others have found, while it is at work.
 _EVERY = 5.0

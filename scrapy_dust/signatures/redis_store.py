@@ -11,7 +11,8 @@ import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import numpy as np
@@ -28,9 +29,6 @@ from scrapy_dust.signatures.store_interface import (
     Row,
     Signatures,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 PREFIX = "dust:pages:"
 #: Seconds that a crawl waits for an answer.

@@ -40,7 +40,7 @@ def test_no_rule_speaks_of_a_host_that_is_to_be_left_alone(settings, tmp_path, d
     rules = rules_of(crawler_with(settings | {"DUST_SKIP_DOMAINS": [domain]}))
     url = f"{host}/p?id=1&sid=2"
     assert (rules.canonize(url) == url) is is_left_alone
-    assert rules.cover(url) is not is_left_alone
+    assert rules.canonizer.covers(url) is not is_left_alone
 
 
 def test_a_host_that_is_left_alone_is_crawled_as_without_rules(with_rules):

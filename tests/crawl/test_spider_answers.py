@@ -67,7 +67,7 @@ def test_where_nobody_watches_items_and_requests_count_as_soon_as_the_callback_h
     answer = Answer(is_watched=False)
     for one in yielded:
         if "item" in one:
-            answer.add_item()
+            answer.has_more = answer.has_item = True
         else:
             answer.add_request(Request("http://a.test/same" if "same" in one else "http://a.test/other"))
     assert not answer.is_known
