@@ -70,16 +70,8 @@ def records_of_failure(request: Request, error: Exception) -> Iterator[Recorded]
 def records_of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     """The record of a redirect."""
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
-    yield (
-        record_of_redirect(
-            urldefrag(request.url).url,
-            response.status,
-            location,
-            fetched_at=datetime.now(UTC),
-            **_request_marks(request, None),
-        ),
-        None,
-    )
+    url, marks, now = urldefrag(request.url).url, _request_marks(request, None), datetime.now(UTC)
+    yield record_of_redirect(url, response.status, location, fetched_at=now, **marks), None
 
 
 def records_of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
@@ -118,10 +110,8 @@ def _no_vary_search(response: Response) -> str | None:
 
 def records_of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
     """A second record of a page: it names the page of which *response* is a copy, and the signature that was equal."""
-    record = record_of_copy(
-        page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
-    )
-    yield record, None
+    url, fetched_at = page_url(request, response), _fetched_at(request)
+    yield record_of_copy(url, response.status, keeper, by, fetched_at=fetched_at), None
 
 
 def records_of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:

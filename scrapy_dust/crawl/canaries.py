@@ -23,6 +23,7 @@ from scrapy_dust.crawl.components import Latest, listen
 from scrapy_dust.crawl.requests import CANARY, LAST, canary_of, target_url
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.takings import Takings
+from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -48,6 +49,37 @@ ANSWERED = 5.0
 
 #: A canary is fetched a little before what was queued with it: until it is judged, its rule goes on suppressing.
 AHEAD = 1
+
+
+#: Of the crawl's responses, so many more; and so many in any case.
+_SHARE, _FREE = 0.02, 12
+#: Of the crawl's responses, so many more are fetched before all others to show a rule where it is untested; and so many in any case.
+_BEYOND_SHARE, _BEYOND_FREE = 0.01, 3
+#: So many are asked for at most to compare two pages.
+AT_MOST = 5
+
+
+class Budget:
+    """The number of pages that one crawl may still fetch again to compare them."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._responses = 0
+        listen(crawler, self._response_received)
+
+    def _response_received(self) -> None:
+        self._responses += 1
+
+    @property
+    def left(self) -> float:
+        """How many pages the crawl may fetch again now."""
+        asked = self._stats.get_value(Stat.CONTROLS.value, 0)
+        return float(_FREE + _SHARE * self._responses - asked)
+
+    @property
+    def most_beyond(self) -> float:
+        """How many canaries may come before all others so far, where rules are in force and untested."""
+        return _BEYOND_FREE + _BEYOND_SHARE * self._responses
 
 
 @dataclass(frozen=True, slots=True)

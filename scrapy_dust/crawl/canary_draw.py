@@ -36,9 +36,7 @@ class Draw:
 
 
 def local_draw(folder: Path) -> Draw:
-    """The draw by the secret in *folder*. The secret is made if there is none; if it cannot be saved, it lasts for
-    this crawl.
-    """
+    """The draw by the secret in *folder*, which is made if there is none; if it cannot be saved, it lasts for this crawl."""
     day = datetime.now(UTC).date().isoformat()
     try:
         return Draw(_kept_secret(folder), day)

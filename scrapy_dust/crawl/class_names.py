@@ -192,9 +192,7 @@ class Naming:
         return self._counted[identity]
 
     def count(self, request: Request, keeper: Callable[[], str | None], behind: MergingRules) -> None:
-        """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper*: the URL fetched
-        instead.
-        """
+        """Count that the rules *behind* suppressed *request* for *keeper*, or would have suppressed it in shadow mode."""
         self._add_one(self._stat)
         stats = self._stats.get(behind)
         if stats is None:
@@ -214,8 +212,6 @@ class Naming:
 
     def _log_suppressed(self, request: Request, keeper: str | None, behind: MergingRules) -> None:
         by = ", ".join(f"{rule} [{one}]" for one, rule in zip(behind.ids, behind.rules, strict=True))
-        verb, url = (
-            "Filtered" if self._rules.enforced else "Would filter",
-            keeper or self._rules.canonize(request.url),
-        )
+        verb = "Filtered" if self._rules.enforced else "Would filter"
+        url = keeper or self._rules.canonize(request.url)
         self._log.debug("%s %s: %s makes it the page of %s.", verb, request, by or "a rule", url)

@@ -69,12 +69,7 @@ class ContentDedupMiddleware(Component):
         from scrapy_dust.crawl.seen_contents import Contents  # noqa: PLC0415
         from scrapy_dust.signatures.store_opening import open_store  # noqa: PLC0415
 
-        store = open_store(
-            self._settings.content_store,
-            self._settings.dir,
-            self._settings.content_keep_days,
-            job_dir(crawler.settings),
-        )
+        store = open_store(self._settings, job_dir(crawler.settings))
         volatile = volatile_places(self._settings)
         self._contents: Contents = Contents(self._settings, store, rules.canonize, volatile)
         super().__init__(crawler)
@@ -107,9 +102,7 @@ class ContentDedupMiddleware(Component):
             self._note_fault(f"Could not compare {response}", error)
 
     def _handler(self, request: Request) -> str:
-        """A name for what handles the answer to *request*: its callback, its arguments, and the `Rule` by which a
-        `CrawlSpider` chooses a callback.
-        """
+        """A name for what handles the answer to *request*: callback, arguments, and the `Rule` of a `CrawlSpider`."""
         rule = request.meta.get("rule") if isinstance(self._crawler.spider, CrawlSpider) else None
         said = [str(one) for one in (request.meta.get(ASKED), rule) if one is not None]
         return " ".join([self._handlers.name(request.callback), *said])
@@ -121,7 +114,8 @@ class ContentDedupMiddleware(Component):
         async for one in result:
             if self._lets_through(response, one):
                 yield one
-        self._forget_heir(response)
+        if response.request is not None and (url := self._new.pop(response.request, None)) is not None:
+            self._heirs.pop(url, None)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Forget the content of a page whose callback failed, so that the next page with the content is no copy."""
@@ -131,21 +125,16 @@ class ContentDedupMiddleware(Component):
             return
         heir = self._heirs.pop(url, None)
         try:
-            self._contents.forget(url)
+            self._contents.store.release(url)
         except Exception as error:  # noqa: BLE001  as above
             self._note_fault(f"Could not forget {url}", error)
         if heir is not None:
             self._ask_for(heir, url)
 
-    def _forget_heir(self, response: Response) -> None:
-        if response.request is not None and (url := self._new.pop(response.request, None)) is not None:
-            self._heirs.pop(url, None)
-
     def _ask_for(self, heir: Request, url: str) -> None:
         self._crawler.stats.inc_value(Stat.COPIES_ASKED_FOR.value)
-        self._log.info(
-            "The callback of %s failed, so %s, which was dropped as its copy, is asked for.", url, heir
-        )
+        said = "The callback of %s failed, so %s, which was dropped as its copy, is asked for."
+        self._log.info(said, url, heir)
         self._crawler.engine.crawl(heir.replace(dont_filter=True, meta={**heir.meta, _HEIR: True}))
 
     def _handle_finding(self, request: Request, response: Response, url: str, seen: CopyFinding) -> None:
@@ -164,7 +153,8 @@ class ContentDedupMiddleware(Component):
         stats.inc_value(Stat.COPIES.value)
         stats.inc_value(f"{Stat.COPIES}/{seen.by}")
         request.meta[DUPLICATE_OF], request.meta[DUPLICATE_BY] = seen.keeper, str(seen.by)
-        self._record_copy(request, response, seen)
+        if (log := self._crawler.get_downloader_middleware(CrawlLogMiddleware)) is not None:
+            log.add_copy(request, response, seen.keeper, str(seen.by))
         if self._settings.content_dedup == "drop":
             self._drop(request, response, seen)
 
@@ -192,11 +182,6 @@ class ContentDedupMiddleware(Component):
         self._crawler.stats.inc_value(Stat.COPY_ITEMS.value)
         return False
 
-    def _record_copy(self, request: Request, response: Response, seen: CopyFinding) -> None:
-        log = self._crawler.get_downloader_middleware(CrawlLogMiddleware)
-        if log is not None:
-            log.add_copy(request, response, seen.keeper or "", str(seen.by))
-
     def _spider_closed(self) -> None:
         try:
             self._contents.store.close()
@@ -222,9 +207,7 @@ class Handlers:
         self._crawl = time.time_ns()
 
     def name(self, callback: Callable[..., Any] | None) -> str:
-        """The name of *callback*: of a spider's method its own, in later crawls too; of other functions one for this
-        crawl only.
-        """
+        """The name of *callback*: of a spider's method its own; of other functions one that is for this crawl only."""
         if callback is None:
             return "parse"
         function = getattr(callback, "__func__", callback)

@@ -51,9 +51,7 @@ class DustDupeFilter(Component, Wrapper):
         store: LocalStore | None = None,
         draw: Draw | None = None,
     ) -> None:
-        """A dupefilter around *inner*, the project's own. *store* and *draw*: those that several workers share;
-        without them the crawl's own.
-        """
+        """A dupefilter around *inner*, the project's own. *store* and *draw*: those that several workers share."""
         self._rules = rules = rules_of(crawler)
         if inner is None:
             inner = build_from_crawler(load_object(rules.settings.fallback_dupefilter_class), crawler)
@@ -239,9 +237,7 @@ class DustDupeFilter(Component, Wrapper):
         return False
 
     def _returns_in_chain(self, request: Request, site: str | None) -> bool:
-        """Whether *request*, seen before, is a redirect that leads back, for the first time, to a URL of its own chain
-        of redirects.
-        """
+        """Whether *request*, seen before, is a redirect that leads back, for the first time, to a URL of its own chain."""
         chain = redirect_chain(request)
         been = [*(earlier.url for earlier in chain), request.url]
         if not chain or len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle

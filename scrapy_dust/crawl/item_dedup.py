@@ -43,7 +43,7 @@ class ContentDedupPipeline(Component):
         self._here: AnyStore = open_for_crawl(job_dir(crawler.settings), JOB_FILE)
         self._before: AnyStore | None = None
         if settings.content_store is not None:
-            self._before = open_store(settings.content_store, settings.dir, settings.content_keep_days)
+            self._before = open_store(settings)
         self._stores = [self._here] if self._before is None else [self._here, self._before]
         self._faults = Faults(crawler, Stat.CONTENT_ERRORS)
 

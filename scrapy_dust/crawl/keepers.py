@@ -28,9 +28,7 @@ class Keepers:
         self._count = 0  #: of these
 
     def add(self, class_key: bytes, url: str, rules: int) -> int:
-        """Let *url*, which the rules with the number *rules* change, be the keeper of the class *class_key*. Returns its
-        block.
-        """
+        """Let *url*, which the rules with the number *rules* change, be the keeper of a class. Returns its block."""
         if self._count >= _TOGETHER:
             self._write_blocks()
         block = self._open.get(rules)

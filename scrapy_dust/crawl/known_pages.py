@@ -227,9 +227,8 @@ class KnownMiddleware(Component):
 
     def _save_taken(self, known: KnownPages, taken: list[TakenPage]) -> None:
         # Of a job the rules may have changed since a page was taken.
-        known.add(
-            [replace(one, key=self._key_of(one.url, one.handled)) if one.is_plain else one for one in taken]
-        )
+        plain = [replace(one, key=self._key_of(one.url, one.handled)) for one in taken if one.is_plain]
+        known.add([*plain, *(one for one in taken if not one.is_plain)])
         if (path := self._job_file()) is not None:
             path.unlink(missing_ok=True)
 

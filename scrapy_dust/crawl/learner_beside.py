@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from scrapy_dust.crawl.processes import start_beside
+from scrapy_dust.crawl.recorder import start_beside
 from scrapy_dust.online.messages import Begin, messages_in, to_message
 
 

@@ -36,9 +36,7 @@ class Event(StrEnum):
     LET_THROUGH = "let through"  #: a URL of it is let through, and stands for it
     TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
     NO_PAGE = "no page"  #: the last URL that stood brought no page
-    NOTHING = (
-        "nothing yielded"  #: the spider made nothing of an answer, with a callback that yields elsewhere
-    )
+    NOTHING = "nothing yielded"  #: the spider made nothing of an answer; its callback yields elsewhere
     DOUBTED = "page in doubt"  #: what it has shown for its page is a wall for other classes
     LED_AWAY = "led away"  #: a redirect led to the page of another class
     LED_AGAIN = "led there again"  #: a second URL was led to the same page

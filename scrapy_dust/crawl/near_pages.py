@@ -58,7 +58,8 @@ class NearPages:
 
     def outline(self, url: str, content: Content) -> Outline | None:
         """The text of *content* as far as it is compared; None if the page says nothing."""
-        return Outline(url, _face_of(content), content.shingles()) if content.words else None
+        face = Face(content.heading_hash, content.canonical)
+        return Outline(url, face, content.shingles()) if content.words else None
 
     def find(self, site: str, page: Outline) -> str | None:
         """The URL of the page most like *page*, if the two are alike enough; else None."""
@@ -118,7 +119,3 @@ class NearPages:
         # Only pages of one heading can be near, so that no others need be looked at.
         site = 0 if self._across_sites else site_number(site_of(url) or "")
         return bands_of(site ^ face.heading, minhash_of(own))
-
-
-def _face_of(content: Content) -> Face:
-    return Face(content.heading_hash, content.canonical)

@@ -168,10 +168,8 @@ class Online:
         if self._process.exit_status is not None and not self._gave_up:
             self._gave_up = True
             self._canaries.told_nothing()
-            self._log.warning(
-                "The process that learns has ended (%s): this crawl goes on with the rules it has.",
-                self._process.exit_status,
-            )
+            said = "The process that learns has ended (%s): this crawl goes on with the rules it has."
+            self._log.warning(said, self._process.exit_status)
         if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
             self._wake()
 

@@ -73,9 +73,7 @@ class DustOutcomeMiddleware:
 
 
 class DustGivenMiddleware:
-    """Spider middleware that reports which items and requests other middlewares let through. ``SPIDER_MIDDLEWARES`` at 0,
-    outermost.
-    """
+    """Spider middleware that reports what other middlewares let through. ``SPIDER_MIDDLEWARES`` at 0, outermost."""
 
     def __init__(self) -> None:
         self.outcomes: Outcomes | None = None  #: as above

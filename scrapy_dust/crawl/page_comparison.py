@@ -18,11 +18,10 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.canaries import AT_MOST, Budget, Canary
 from scrapy_dust.crawl.components import Latest
 from scrapy_dust.crawl.inquiries import Inquiries
 from scrapy_dust.crawl.pages_kept import PagesKept, body_hash
-from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.judge.answers import Fetched

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
+from scrapy_dust.crawl.requests import OF_ONE_FETCH
+
 #: Attributes beside the URL and the callbacks, and what most requests have where that is not empty.
 _BESIDE = tuple("headers method encoding meta body cookies priority dont_filter flags cb_kwargs".split())
 _DEFAULTS = {"method": "GET", "encoding": "utf-8"}
@@ -174,9 +176,7 @@ def _is_ours(name: object) -> bool:
 # -- in a journal, for people and for later crawls
 
 #: In meta, and of one fetch alone: a request made anew must not have them.
-_PASSING = frozenset(
-    {"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times", "download_latency"}
-)
+_PASSING = OF_ONE_FETCH | {"download_latency"}
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "flags", "cb_kwargs")
 
@@ -187,7 +187,8 @@ def shown_parts(request: Request, spider: Spider | None) -> tuple[dict[str, obje
     """
     methods = _methods(request, spider)
     lacks = [name for name, method in methods.items() if method is None]
-    meta = {name: value for name, value in request.meta.items() if not _is_left_out(name)}
+    known = request.meta.items()
+    meta = {name: value for name, value in known if name not in _PASSING and not str(name).startswith("_")}
     said: dict[str, object] = {
         **methods,
         "priority": request.priority,
@@ -210,10 +211,6 @@ def from_journal(url: str, said: Mapping[str, object], spider: Spider) -> Reques
             given[name] = method
     known = {name: given[name] for name in _ATTRIBUTES if name in given}
     return Request(url, **known)
-
-
-def _is_left_out(name: object) -> bool:
-    return name in _PASSING or str(name).startswith("_")
 
 
 def _shown_headers(request: Request, lacks: list[str]) -> dict[str, object]:

@@ -18,13 +18,12 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.believe.reach import Reaches, change_of
-from scrapy_dust.crawl.canaries import Canaries, Canary
+from scrapy_dust.crawl.canaries import AT_MOST, Budget, Canaries, Canary
 from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
 from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.life import Class, State
-from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import BEYOND, canary_of
 from scrapy_dust.crawl.returned_requests import Returning
 from scrapy_dust.crawl.rules import CrawlRules

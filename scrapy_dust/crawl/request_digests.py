@@ -122,9 +122,7 @@ class RequestDigests:
 
 
 def _comparable(value: object) -> bytes | None:
-    """*value* in a form that can be compared, if it is made of plain containers such as a renderer's options; None for
-    items and other objects.
-    """
+    """*value* in a form that can be compared, if it is made of plain containers; None for items and other objects."""
     if is_item(value) and not isinstance(value, dict):
         return None
     try:

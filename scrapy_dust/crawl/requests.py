@@ -14,56 +14,41 @@ from scrapy.http.request import NO_CALLBACK
 #: As the crawl log says it.
 Renderer = Literal["playwright", "splash"]
 
-#: In a request's meta, by the user: no rule is applied to it.
-OPT_OUT = "dust"
-
-#: In a request's meta, by us: a rule would have filtered it, and it is fetched to see whether the rule still holds.
-#: The canary's URL, the URL that was fetched in its stead, if known, and the key of their class.
+# The keys in a request's meta. By the user:
+OPT_OUT = "dust"  #: False: no rule is applied to it
+# By us, for spiders to read:
+#: A rule would have filtered it, and it is fetched to see whether the rule still holds. The canary's URL, the URL that
+#: was fetched in its stead, if known, and the key of their class.
 CANARY = "dust_canary"
+ORIGINAL_URL = "dust_original_url"  #: the URL that was written where the request's own was put instead
+#: By our validation: fetched to judge a rule. It is not recorded, since a log of URLs that were made up to try a rule
+#: would teach that rule again.
+TRIAL = "dust_trial"
+# Internal, of which those that name a URL have the request's own, since spiders copy meta from one request to the next:
+BEYOND = (
+    "_dust_beyond"  #: a canary's URL, where it is one because the rules have still to show themselves there
+)
+ITSELF = "_dust_itself"  #: its URL, where it was asked for before and the project wants it again
+SHADOW = "_dust_shadow"  #: as `CANARY`, of a URL that a rule would have filtered if rules were enforced
+AFTER_FAILURE = (
+    "_dust_after_failure"  #: its URL, where one that has its key was asked for and brought no page
+)
+AS_WRITTEN = "_dust_as_written"  #: its URL is fetched as it was written, since the canonical one failed
+LINKED_BY = "_dust_linked_by"  #: the other site whose page links to it
+#: The classes that it stands for, each as its name in hex and the number of the URL let through for it; several after a
+#: redirect from one class to another. In meta, because retries, renderers, proxies and disk queues keep nothing else.
+STANDS_FOR = "_dust_stands_for"
+ASKED_BY = (
+    "_dust_asked_by"  #: until the dupefilter has judged it: the number of the answer from which it was taken
+)
+ASKED = "_dust_asked"  #: a digest of what it says beside its URL, where that is anything
+ALONE = "alone"  #: in the place of that digest: the request is like no other
+LET_THROUGH = (
+    "_dust_let_through"  #: the keys with which it was let through, in hex, while rules are being learned
+)
 
-#: In a canary's meta, internal: its URL, where it is one because the rules have still to show themselves there.
-BEYOND = "_dust_beyond"
 #: What comes last does so below all that spiders ask for themselves.
 LAST = -1_000_000
-
-#: In a request's meta, internal: its URL, where it was asked for before and the project wants it again.
-ITSELF = "_dust_itself"
-
-#: The same of a URL that a rule would have filtered if rules were enforced, internal.
-SHADOW = "_dust_shadow"
-
-#: In a request's meta, by our validation: fetched to judge a rule. It is not recorded, since a log of URLs
-#: that were made up to try a rule would teach that rule again.
-TRIAL = "dust_trial"
-
-
-#: In a request's meta, by us, for the spider: the URL that was written where the request's own was put instead.
-ORIGINAL_URL = "dust_original_url"
-
-#: In a request's meta, internal: its URL, where it is asked for though one that has its key was, which brought no page.
-AFTER_FAILURE = "_dust_after_failure"
-
-#: In a request's meta, internal: its URL is fetched as it was written, since the canonical one failed.
-AS_WRITTEN = "_dust_as_written"
-
-#: In a request's meta, internal: the other site whose page links to it.
-LINKED_BY = "_dust_linked_by"
-
-#: In a request's meta, internal: the classes that it stands for, each as its name in hex and the number of the URL let through for
-#: it; several after a redirect from one class to another. In meta, because retries, renderers, proxies and disk queues
-#: keep meta and nothing else.
-STANDS_FOR = "_dust_stands_for"
-
-#: In a request's meta, internal, until the dupefilter has judged it: the number of the answer from which it was taken.
-ASKED_BY = "_dust_asked_by"
-
-#: In a request's meta, internal: a digest of what it says beside its URL, where that is anything.
-ASKED = "_dust_asked"
-#: In the place of that digest: the request is like no other.
-ALONE = "alone"
-
-#: In a request's meta, internal: the keys with which it was let through, in hex, while rules are being learned.
-LET_THROUGH = "_dust_let_through"
 
 
 def follows_rules(request: Request) -> bool:
@@ -223,12 +208,9 @@ def _splash_url(meta: dict[str, Any]) -> str | None:
     return url if isinstance(url, str) else None
 
 
-#: In meta, of the fetch that is repeated and not of how pages are fetched; and a browser's page, which nobody would close.
-_ITS_OWN = frozenset(
-    (
-        "redirect_times redirect_ttl redirect_urls redirect_reasons retry_times playwright_page playwright_include_page"
-    ).split()
-)
+#: In meta, of one fetch and not of how pages are fetched; and a browser's page, which nobody would close.
+OF_ONE_FETCH = {"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times"}
+_ITS_OWN = OF_ONE_FETCH | {"playwright_page", "playwright_include_page"}
 
 
 def asked_again(request: Request, url: str) -> Request:

@@ -43,7 +43,7 @@ class ShownUrls:
         self._most = most
         self._count = 0
         self.by_site: OrderedDict[str, deque[str]] = OrderedDict()  #: the remembered URLs of each site
-        self._work: OrderedDict[str, Iterator[None]] = OrderedDict()
+        self._work: OrderedDict[str, Iterator[object]] = OrderedDict()
 
     def __len__(self) -> int:
         return self._count
@@ -62,7 +62,7 @@ class ShownUrls:
 
     def make_again(self, site: str, make: Told) -> None:
         """Call *make* with each URL of *site*, while `go_on` has time. A run under way for *site* begins anew."""
-        self._work[site] = self._make_each(list(self.by_site.get(site, ())), make)
+        self._work[site] = map(make, list(self.by_site.get(site, ())))
 
     def go_on(self, seconds: float) -> None:
         """Call the functions that `make_again` was given, with one URL after the other, for at most *seconds* seconds."""
@@ -76,12 +76,6 @@ class ShownUrls:
     def is_made(self) -> bool:
         """Whether all URLs have been given to the functions that `make_again` was asked to call."""
         return not self._work
-
-    @staticmethod
-    def _make_each(urls: list[str], make: Told) -> Iterator[None]:
-        for url in urls:
-            make(url)
-            yield
 
 
 class IntoForce:

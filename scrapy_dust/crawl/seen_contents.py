@@ -61,6 +61,8 @@ class Contents:
         self._canonize = canonize
         self._volatile = volatile
         self._link_key = lru_cache(_LINKS)(canonize)
+        #: To be called when rules have changed, so that links are compared by the keys of now.
+        self.keys_changed = self._link_key.cache_clear
         self._linked: Linked = {}
         self._ignore = settings.ignore
         self._expires = settings.content_keep_days is not None
@@ -70,13 +72,8 @@ class Contents:
         self._aliases = Aliases()
         self._near = None
         if settings.content_near:
-            self._near = NearPages(
-                settings.content_near,
-                store,
-                Boilerplate(_BITS_NEAR),
-                self._is_same,
-                across_sites=self._across_sites,
-            )
+            common, across = Boilerplate(_BITS_NEAR), self._across_sites
+            self._near = NearPages(settings.content_near, store, common, self._is_same, across_sites=across)
 
     def examine(self, url: str, body: Body, callback: str = "") -> CopyFinding:
         """Find out whether the page at *url* is a copy, and remember the page. Raises `DustError`.
@@ -113,21 +110,9 @@ class Contents:
         known = self.store.find(self._signature(content, url, scope, unnamed=True))
         return known if known is not None and self._is_same(named, known.url) else None
 
-    def forget(self, url: str) -> None:
-        """Forget the page at *url*, of which nothing came: the next page with its content is no copy."""
-        self.store.release(url)
-
-    def keys_changed(self) -> None:
-        """Compare links by the keys of now, since rules have changed."""
-        self._link_key.cache_clear()
-
     def _knowledge(self, site: str) -> Knowledge:
-        return replace(
-            NOTHING_KNOWN,
-            key=self._link_key,
-            linked=self._linked,
-            volatile=self._volatile.get(site, NOTHING_KNOWN.volatile),
-        )
+        volatile = self._volatile.get(site, NOTHING_KNOWN.volatile)
+        return replace(NOTHING_KNOWN, key=self._link_key, linked=self._linked, volatile=volatile)
 
     def _finding_for_known(
         self, url: str, site: str, content: Content, known: KeeperPage, signatures: Signatures, by: Sameness
@@ -150,9 +135,7 @@ class Contents:
         return self._copy_of(known.url, by, url, signatures)
 
     def _belongs_to_both(self, url: str, site: str, content: Content, keeper: str, number: int) -> bool:
-        """Whether the page at *url* is known to belong both to that URL and to the URL of *keeper*, so that it is a
-        copy.
-        """
+        """Whether the page at *url* is known to belong both to that URL and to *keeper*, so that it is a copy."""
         is_alias = self._aliases.are_aliases(url, content.canonical, keeper, number)
         return is_alias and self._common.knows_enough(site_number(site))
 

@@ -15,12 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from scrapy_dust.believe.blame import rules_at_work
-from scrapy_dust.crawl.canaries import Canaries, Canary
+from scrapy_dust.crawl.canaries import AT_MOST, Budget, Canaries, Canary
 from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.components import listen
 from scrapy_dust.crawl.life import SETTLED, Class
-from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import SHADOW, canary_of, follows_rules, redirect_chain
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.rules.rule import Rule

@@ -29,9 +29,7 @@ def shows_page(response: Response) -> bool:
 
 
 def _is_cut_short(response: Response) -> bool:
-    """Whether the body is shorter than the server announced. The flag ``partial`` without a length says only that no
-    length was announced.
-    """
+    """Whether the body is shorter than announced. The flag ``partial`` alone may say that no length was announced."""
     if "partial" not in response.flags and "download_stopped" not in response.flags:
         return False
     announced = response.headers.get("Content-Length")

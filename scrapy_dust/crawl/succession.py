@@ -58,15 +58,17 @@ class Succession:
     def admit(self, request: Request, class_key: bytes, depth: int, keeper: int = 0) -> None:
         """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
         meta, url, priority = request.meta, alias_number(request.url), request.priority
-        before = self._still_stands_for(request) if "redirect_urls" in meta else ()
+        before: list[tuple[str, int]] = []
+        if "redirect_urls" in meta:
+            # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
+            stood = (
+                (of, one) for of, one in classes_stood_for(request) if one in self._store.get(of).standing
+            )
+            before = [(of.hex(), one) for of, one in stood]
         self._store.change(
             class_key, lambda known: (life.let_through(known, url, priority, depth, keeper), None)
         )
-        meta[STANDS_FOR] = [*((name.hex(), one) for name, one in before), (class_key.hex(), url)]
-
-    def _still_stands_for(self, request: Request) -> list[Standing]:
-        # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
-        return [(of, url) for of, url in classes_stood_for(request) if url in self._store.get(of).standing]
+        meta[STANDS_FOR] = [*before, (class_key.hex(), url)]
 
     def chain_ended(self, request: Request, class_key: bytes) -> None:
         """Give the classes that redirected to *request*, which was filtered, the page of the class *class_key*, once known."""

@@ -42,9 +42,7 @@ class Suppressions:
     def suppress(
         self, request: Request, class_key: bytes, known: Class, behind: MergingRules, *, is_waiting: bool
     ) -> bool:
-        """Suppress *request* of a class by the rules *behind*, for good or (*is_waiting*) while another URL stands.
-        False if *request* cannot be kept.
-        """
+        """Suppress *request* by the rules *behind*, for good or (*is_waiting*) for now. False if it cannot be kept."""
         naming, ids, own = self._naming, behind.ids, self._naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
         also = () if known.keeper else (any_rule_of(self._rules.site_of(request.url) or ""),)

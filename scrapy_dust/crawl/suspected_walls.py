@@ -50,9 +50,7 @@ class Walls:
     def __init__(self) -> None:
         self._answers: Latest[Hashable, bytes] = Latest(_ANSWERS)  #: shown by this class alone
         self._kinds: Latest[Hashable, _Kind] = Latest(_KINDS)
-        self._last: Latest[bytes, Hashable] = Latest(
-            _CLASSES
-        )  #: of each class the kind that it has shown last
+        self._last: Latest[bytes, Hashable] = Latest(_CLASSES)  #: of each class the kind it has shown last
 
     def note_nothing(self, callback: Hashable, class_key: bytes) -> Belief:
         """Whether an answer for the class *class_key* from which *callback* has yielded nothing is a page or a wall."""
@@ -91,11 +89,8 @@ class Walls:
         if class_key not in kind.classes and len(kind.classes) >= _CLASSES:
             return Belief.UNSURE
         times = kind.classes[class_key] = kind.classes.get(class_key, 0) + 1
-        return Belief.NONE if times < _ALIASES and self._is_tried(kind, class_key) else Belief.UNSURE
-
-    @staticmethod
-    def _is_tried(kind: _Kind, class_key: bytes) -> bool:
-        return class_key in islice(kind.classes, kind.first, kind.first + _TRIED)
+        is_tried = class_key in islice(kind.classes, kind.first, kind.first + _TRIED)
+        return Belief.NONE if times < _ALIASES and is_tried else Belief.UNSURE
 
     def _classes_behind_wall(self, class_key: bytes, name: Hashable) -> list[bytes]:
         """The classes that had shown what *class_key* showed before it showed *name*. That answer was a wall."""

@@ -63,15 +63,13 @@ class Suspension:
         self._watches: dict[str, tuple[Known, Watch]] = {}
         self.unproved = set(rules.stale)  #: ids of rules that suppress nothing for now
         self.suspended: dict[str, str] = {}  #: ids of rules that were, and their sites
-        self.against: dict[
-            str, tuple[Known, str]
-        ] = {}  #: ids of rules in doubt or suspended → the rule, and why
+        #: Ids of rules in doubt or suspended → the rule, and why.
+        self.against: dict[str, tuple[Known, str]] = {}
         self._probes: dict[str, Iterator[Suppressed]] = {}  #: of rules in doubt, what may be fetched
         self._out: dict[str, int] = {}  #: of these, what was sent and has not been judged
         self._tested: dict[str, list[Canary]] = {}  #: canaries, which are no keepers, by rule
-        self._unjudged: dict[
-            str, int
-        ] = {}  #: canaries of a rule that could not be judged, less those that could
+        #: By rule, canaries that could not be judged, less those that could.
+        self._unjudged: dict[str, int] = {}
         self._updates = Updates(crawler, rules.settings, self._log, "canaries of ", "its rules")
         #: Of many workers: told the site and id of each rule that is suspended here.
         self.announced: list[Callable[[str, str], None]] = []
@@ -163,9 +161,8 @@ class Suspension:
         for told in self.announced:
             told(site, identity)
         self._crawler.stats.inc_value(Stat.SUSPENDED.value)
-        self._suppressions.journal.write_event(
-            Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
-        )
+        event = Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
+        self._suppressions.journal.write_event(event)
         self._give_back(identity, probes)
         self._log.warning(
             "Suspended: %s [%s] of %s is not applied any more, since %s. All that it suppressed in this crawl is offered "

@@ -47,10 +47,10 @@ class LeasedQueue:
         theirs = getattr(scheduler, "queue", None)
         kind = kind_of(theirs)
         if kind is None:
-            logger.warning(
-                "%s is none of scrapy-redis' queues: what a worker has in flight is lost when it is killed.",
-                type(theirs).__name__,
+            said = (
+                "%s is none of scrapy-redis' queues: what a worker has in flight is lost when it is killed."
             )
+            logger.warning(said, type(theirs).__name__)
             return None
         scheduler.queue = cls(theirs, kind, server, leases)
         queue: Self = scheduler.queue

@@ -44,9 +44,7 @@ class Leases:
         self._lease = lease * 1000
         self._shares_queue = shares_queue
         self._queue: LeasedQueue | None = None
-        self.flights: dict[
-            str, Request
-        ] = {}  #: what Scrapy is at, by the ids under which this worker holds it
+        self.flights: dict[str, Request] = {}  #: what Scrapy is at, by the ids under which it is held
         self._answered: set[str] = set()  #: of those: what goes on is their links and items
         self._queued: set[str] = set()  #: what is in a queue of this worker's, or on its way into one
         self._adopted: set[str] = set()  #: of those: what another worker had let through
@@ -126,9 +124,8 @@ class Leases:
 
     def finished_ids(self) -> list[str]:
         """The ids of the requests that this worker has finished since the last call."""
-        slot = (
-            self._crawler.engine._slot
-        )  # Scrapy says it nowhere else: until items are stored, links queued.
+        # Scrapy says it nowhere else: until items are stored, links queued.
+        slot = self._crawler.engine._slot
         at_work = slot.inprogress if slot is not None else ()
         done = [identity for identity, request in self.flights.items() if request not in at_work]
         self._forget(done)

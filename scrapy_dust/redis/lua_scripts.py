@@ -17,21 +17,29 @@ Keys, all with the prefix that `DUST_REDIS_KEY` gives:
 
 from __future__ import annotations
 
-_NOW = """
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
+#: Before every script: the time of now in milliseconds, and a way back into scrapy-redis' queue.
+PRELUDE = """
+local function now()
+    local t = redis.call('TIME')
+    return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local function back(queue, kind, payload)
+    local at = string.find(payload, '\\n', 1, true)
+    local score, raw = string.sub(payload, 2, at - 1), string.sub(payload, at + 1)
+    if kind == 'priority' then redis.call('ZADD', queue, score, raw)
+    elseif kind == 'fifo' then redis.call('RPUSH', queue, raw)
+    else redis.call('LPUSH', queue, raw) end
+end
 """
 
 #: What is there of a crawl that has ended is dropped: where nobody is alive, nothing is held and nothing is queued.
 #: KEYS workers queue; ARGV worker prefix lease-in-ms force-or-'' names… → 1: dropped
-DROP = (
-    _NOW
-    + """
+DROP = """
 local prefix, workers = ARGV[2], redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 if ARGV[4] == '' then
     if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
     for i = 1, #workers, 2 do
-        if workers[i] ~= ARGV[1] and workers[i + 1] + ARGV[3] >= now then return 0 end
+        if workers[i] ~= ARGV[1] and workers[i + 1] + ARGV[3] >= now() then return 0 end
         if redis.call('EXISTS', prefix .. 'held:' .. workers[i]) == 1 then return 0 end
     end
 end
@@ -40,18 +48,14 @@ for _, key in ipairs(redis.call('SMEMBERS', prefix .. 'with_heirs')) do redis.ca
 for i = 5, #ARGV do redis.call('DEL', prefix .. ARGV[i]) end
 return 1
 """
-)
 
 #: KEYS meta workers; ARGV version worker → the version that all workers go by; from now on it is one of them
-BEGIN = (
-    _NOW
-    + """
+BEGIN = """
 redis.call('HSETNX', KEYS[1], 'rules', ARGV[1])
 local version = redis.call('HGET', KEYS[1], 'rules')
-if version == ARGV[1] then redis.call('ZADD', KEYS[2], now, ARGV[2]) end
+if version == ARGV[1] then redis.call('ZADD', KEYS[2], now(), ARGV[2]) end
 return version
 """
-)
 
 #: KEYS seen done held; ARGV own-name id held-id-or-'' payload acknowledged ids…
 #: → 1: it is the first of its name (told again to one who did not hear it)
@@ -96,10 +100,8 @@ return redis.call('HGET', KEYS[1], ARGV[1])
 """
 
 #: KEYS workers held queue; ARGV worker kind id finished ids… → the next of scrapy-redis' queue, held by the worker
-POP = (
-    _NOW
-    + """
-redis.call('ZADD', KEYS[1], now, ARGV[1])
+POP = """
+redis.call('ZADD', KEYS[1], now(), ARGV[1])
 for i = 4, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
 local raw, score = false, ''
 if ARGV[2] == 'priority' then
@@ -114,27 +116,13 @@ end
 if raw then redis.call('HSET', KEYS[2], ARGV[3], 'q' .. score .. '\\n' .. raw) end
 return raw
 """
-)
-
-_BACK = """
-local function back(queue, kind, payload)
-    local at = string.find(payload, '\\n', 1, true)
-    local score, raw = string.sub(payload, 2, at - 1), string.sub(payload, at + 1)
-    if kind == 'priority' then redis.call('ZADD', queue, score, raw)
-    elseif kind == 'fifo' then redis.call('RPUSH', queue, raw)
-    else redis.call('LPUSH', queue, raw) end
-end
-"""
 
 #: KEYS workers queue; ARGV worker kind-or-'' lease in ms, prefix, most → what is now the worker's: id, payload, …
 #: Of workers not heard of for as long: what came out of the queue goes back into it.
-RESCUE = (
-    _NOW
-    + _BACK
-    + """
+RESCUE = """
 local adopted = {}
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-for _, worker in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3])) do
+redis.call('ZADD', KEYS[1], now(), ARGV[1])
+for _, worker in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now() - ARGV[3])) do
     local held, left = ARGV[4] .. 'held:' .. worker, false
     local found = redis.call('HRANDFIELD', held, ARGV[5], 'WITHVALUES')
     for i = 1, #found, 2 do
@@ -158,12 +146,9 @@ for _, worker in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[
 end
 return adopted
 """
-)
 
 #: KEYS held queue; ARGV kind-or-'' known ids… → what else the worker has, and does not know of: id, payload, …
-RECONCILE = (
-    _BACK
-    + """
+RECONCILE = """
 local known, unknown = {}, {}
 for i = 2, #ARGV do known[ARGV[i]] = true end
 for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -180,7 +165,6 @@ for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 return unknown
 """
-)
 
 #: KEYS workers; ARGV worker prefix → how many requests others have, dead or alive
 OTHERS = """

@@ -72,7 +72,7 @@ class Server:
         """Run *script* in Redis. Raises `Gone` while Redis is away."""
         registered = self._scripts.get(script)
         if registered is None:
-            registered = self._scripts[script] = self._client.register_script(script)
+            registered = self._scripts[script] = self._client.register_script(lua_scripts.PRELUDE + script)
         return self._call_redis(registered, list(keys), list(arguments))
 
     def ask(self, command: str, *arguments: Any) -> Any:

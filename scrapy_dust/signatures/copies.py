@@ -75,10 +75,6 @@ class Boilerplate:
         self._counts = np.zeros((_ROWS, 1 << bits), np.uint16)
         self._texts: Counter[int] = Counter()
 
-    def texts(self, site: int) -> int:
-        """How many texts of *site* were counted."""
-        return self._texts[site]
-
     def learn(self, site: int, shingles: Shingles) -> None:
         """Count one more text. The same text must not be given twice."""
         self._texts[site] += 1

@@ -180,11 +180,8 @@ class SqliteStore(SqliteFile):
         with self._errors_in_words():
             with self._transaction():
                 self._base.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
-                for url in urls:
-                    self._base.execute(
-                        "INSERT OR IGNORE INTO gone SELECT id FROM page WHERE hash = ? AND url = ?",
-                        (_url_hash(url), url),
-                    )
+                into = "INSERT OR IGNORE INTO gone SELECT id FROM page WHERE hash = ? AND url = ?"
+                self._base.executemany(into, ((_url_hash(url), url) for url in urls))
                 (count,) = self._base.execute("SELECT count(*) FROM gone").fetchone()
                 for column in ("signature WHERE page", "band WHERE page", "near WHERE page", "page WHERE id"):
                     self._base.execute(f"DELETE FROM {column} IN (SELECT id FROM gone)")  # noqa: S608
@@ -269,9 +266,8 @@ class SqliteStore(SqliteFile):
             heading = _as_signed(outline.face.heading)
             row = (known[0], heading, outline.face.canonical, outline.shingles.astype("<u8").tobytes())
             self._base.execute("INSERT OR REPLACE INTO near VALUES (?, ?, ?, ?)", row)
-            self._base.executemany(
-                "INSERT OR IGNORE INTO band VALUES (?, ?)", [(band, known[0]) for band in bands]
-            )
+            pairs = [(band, known[0]) for band in bands]
+            self._base.executemany("INSERT OR IGNORE INTO band VALUES (?, ?)", pairs)
 
     def _oldest_time(self) -> int:
         return 0 if self._days is None else _now() - self._days * DAY

@@ -10,6 +10,7 @@ from pathlib import Path
 from scrapy.utils.project import data_path
 
 from scrapy_dust.errors import SignatureStoreError
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures.redis_store import RedisStore
 from scrapy_dust.signatures.sqlite_file import put_aside
 from scrapy_dust.signatures.sqlite_store import SqliteStore
@@ -22,26 +23,24 @@ AnyStore = SqliteStore | RedisStore
 JOB_FILE = "dust-pages.sqlite"
 
 
-def open_store(
-    where: str | None, dust_dir: str | None, keep_days: int | None, jobdir: str | None = None
-) -> AnyStore:
-    """Open the store that *where*, ``DUST_CONTENT_STORE``, names: a file, or a ``redis://`` URL.
+def open_store(settings: DustSettings, jobdir: str | None = None) -> AnyStore:
+    """Open the store that ``DUST_CONTENT_STORE`` names: a file, or a ``redis://`` URL; without it, that of the crawl.
 
     A crawl whose disk is full does without the file. Raises `SignatureStoreError` where the file is another program's, or cannot
     be read.
     """
+    where, keep_days = settings.content_store, settings.content_keep_days
     if where is None:
         return open_for_crawl(jobdir, JOB_FILE, keep_days)
     if is_redis(where):
         return RedisStore(where, keep_days)
     try:
-        return SqliteStore(store_path(where, dust_dir), keep_days)
+        return SqliteStore(store_path(where, settings.dir), keep_days)
     except SignatureStoreError as error:
         if not _is_full(error.__cause__):
             raise
-        logger.warning(
-            "%s This crawl compares its pages with each other, and with those of no other crawl.", error
-        )
+        said = "%s This crawl compares its pages with each other, and with those of no other crawl."
+        logger.warning(said, error)
         return SqliteStore(None, keep_days)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from scrapy_dust.signatures.sqlite_file import SqliteFile
@@ -63,10 +63,8 @@ class KnownPages(SqliteFile):
 
     def of_class(self, key: bytes, since: int) -> list[TakenPage]:
         """The pages of the class *key* that were taken since the time *since*."""
-        query = (
-            "SELECT own, key, url, handled, is_plain, items, requests, seen FROM page"
-            " WHERE spider = ? AND key = ? AND seen >= ?"
-        )
+        columns = ", ".join(field.name for field in fields(TakenPage))
+        query = f"SELECT {columns} FROM page WHERE spider = ? AND key = ? AND seen >= ?"  # noqa: S608  Our own names.
         with self._errors_in_words():
             return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
 
@@ -95,10 +93,8 @@ class KnownPages(SqliteFile):
             if self._base.execute(made_by, (self._spider,)).fetchone() == (version,):
                 return
             query = "SELECT own, url, handled FROM page WHERE spider = ? AND is_plain"
-            made = [
-                (key_of(url, handled), self._spider, own)
-                for own, url, handled in self._base.execute(query, (self._spider,)).fetchall()
-            ]
+            plain = self._base.execute(query, (self._spider,)).fetchall()
+            made = [(key_of(url, handled), self._spider, own) for own, url, handled in plain]
             self._base.executemany("UPDATE page SET key = ? WHERE spider = ? AND own = ?", made)
             self._base.execute("DELETE FROM page WHERE spider = ? AND NOT is_plain", (self._spider,))
             self._base.execute("INSERT OR REPLACE INTO spider VALUES (?, ?)", (self._spider, version))
