@@ -147,7 +147,7 @@ class Canaries:
 
     def are_being_judged(self) -> bool:
         """Whether any canary still waits for its result."""
-        return bool(self._asked) or (self._inquiries is not None and self._inquiries.are_under_way)
+        return bool(self._asked) or self.open > 0
 
     @property
     def open(self) -> int:

@@ -29,26 +29,13 @@ class _Fetched:
     is_answered: bool = False
 
 
-class Clock:
-    """A clock in seconds that leaves out the time in which the crawl itself stood still."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self.now, self._looked = 0.0, clock()
-
-    def read(self) -> None:
-        """Set `now` to the time of now."""
-        looked = self._clock()
-        self.now += min(looked - self._looked, _COUNTED)
-        self._looked = looked
-
-
 class FetchesUnderWay:
     """The classes of which a URL is out of the queue. *at_a_time*: the number of requests that may be fetched at a time."""
 
-    def __init__(self, at_a_time: int, clock: Clock | None = None) -> None:
-        self._most = _OTHERS * at_a_time
-        self._clock = clock or Clock()
+    def __init__(self, at_a_time: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = _OTHERS * at_a_time, clock
+        #: Seconds without the time in which the crawl itself stood still, and when the clock was looked at.
+        self._now, self._looked = 0.0, clock()
         self._fetched: dict[bytes, _Fetched] = {}
         self._answers, self._seconds = 0, 0.0
 
@@ -57,7 +44,7 @@ class FetchesUnderWay:
 
     def class_begins(self, class_key: bytes, priority: int) -> None:
         """Measure from now on how long the class *class_key* takes, whose URL has left the queue. A retry goes on as it was."""
-        self._fetched.setdefault(class_key, _Fetched(self._clock.now, priority))
+        self._fetched.setdefault(class_key, _Fetched(self._now, priority))
         if len(self._fetched) > _FETCHING:
             del self._fetched[next(iter(self._fetched))]
 
@@ -73,7 +60,7 @@ class FetchesUnderWay:
         fetched = self._fetched.get(class_key)
         if fetched is not None and not fetched.is_answered:
             self._answers += 1
-            self._seconds += self._clock.now - fetched.since
+            self._seconds += self._now - fetched.since
             fetched.is_answered = True
 
     def class_decided(self, class_key: bytes) -> None:
@@ -86,8 +73,10 @@ class FetchesUnderWay:
 
     def late_classes(self, keeps_others: Callable[[bytes], bool]) -> Iterator[bytes]:
         """Each class that takes too long and *keeps_others* waiting, which has as long again from now on."""
-        self._clock.read()
-        now, usual = self._clock.now, self._seconds / self._answers if self._answers else 0.0
+        looked = self._clock()
+        self._now += min(looked - self._looked, _COUNTED)
+        self._looked = looked
+        now, usual = self._now, self._seconds / self._answers if self._answers else 0.0
         patience = max(_PATIENCE, _TIMES * usual)
         for of, fetched in list(self._fetched.items()):
             is_late = fetched.others >= self._most or now - fetched.since > patience

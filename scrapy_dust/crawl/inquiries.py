@@ -77,11 +77,6 @@ class Inquiries:
         """The number of inquiries that have no result yet."""
         return self._under_way + len(self._waiting)
 
-    @property
-    def are_under_way(self) -> bool:
-        """Whether any inquiry has no result yet."""
-        return self._under_way > 0
-
     def begin(
         self,
         canary: Canary,

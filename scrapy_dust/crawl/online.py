@@ -6,7 +6,9 @@ force.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
@@ -19,14 +21,24 @@ from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.held_requests import Patience, Turn
-from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+from scrapy_dust.crawl.recorder import start_beside
 from scrapy_dust.crawl.refetching import Refetching
 from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
-from scrapy_dust.online.messages import Begin, Compare, Compared, Decide, Decided, Finding, Refuted
+from scrapy_dust.online.messages import (
+    Begin,
+    Compare,
+    Compared,
+    Decide,
+    Decided,
+    Finding,
+    Refuted,
+    messages_in,
+    to_message,
+)
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
@@ -41,6 +53,52 @@ _EARLY = 1
 _WAITS, _DECIDES = "_dust_waits", "_dust_decides"
 
 
+class LearnerBeside:
+    """Starts the process that learns beside one crawl, and exchanges messages with it."""
+
+    def __init__(self, begin: Begin) -> None:
+        self._process = start_beside("scrapy_dust.online.process")
+        self._heard, self._to_tell = bytearray(), bytearray()
+        self.send(begin)
+
+    def send(self, message: object) -> None:
+        """Send *message* to the process, now or as soon as the pipe has room."""
+        self._to_tell += to_message(message)
+        self._send_waiting()
+
+    def received(self) -> Iterator[object]:
+        """The messages that the process has sent since the last call."""
+        self._send_waiting()
+        assert self._process.stdout is not None
+        with suppress(BlockingIOError):
+            while data := os.read(self._process.stdout.fileno(), 1 << 16):
+                self._heard += data
+        yield from messages_in(self._heard)
+
+    def _send_waiting(self) -> None:
+        assert self._process.stdin is not None
+        try:
+            # None: the pipe is full.
+            while self._to_tell and (taken := self._process.stdin.write(self._to_tell)) is not None:
+                del self._to_tell[:taken]
+        except OSError:  # it has ended
+            self._to_tell.clear()
+
+    @property
+    def exit_status(self) -> int | None:
+        """The exit status of the process; None while it runs."""
+        return self._process.poll()
+
+    def close(self) -> None:
+        """End the process."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process.kill()
+        self._process.wait()
+
+
 class Online:
     """Learning during one crawl whose rules are enforced."""
 
@@ -49,7 +107,7 @@ class Online:
         self._log = CrawlLogger(__name__, crawler)
         self._process: LearnerBeside | None = None
         self._gave_up = False
-        self._pages = 0
+
         self._gates: dict[str, Gate] = {}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
@@ -111,7 +169,7 @@ class Online:
         """Whether requests that come last are held back until the process has looked at the newest pages."""
         if self._process is None or self._gave_up:
             return False
-        if self._patience.may_ask(self._pages, self.waiting):
+        if self._patience.may_ask(self._again.pages, self.waiting):
             self._process.send(Decide())
         return self._patience.is_holding()
 
@@ -150,7 +208,6 @@ class Online:
         if not 200 <= response.status < 300 or not follows_rules(request):
             return
         if self._rules.site_of(request.url) is not None:
-            self._pages += 1
             self._again.remember(request)
 
     def _take_messages(self) -> None:
@@ -170,7 +227,7 @@ class Online:
             self._canaries.told_nothing()
             said = "The process that learns has ended (%s): this crawl goes on with the rules it has."
             self._log.warning(said, self._process.exit_status)
-        if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
+        if self._patience.is_over(self._again.pages, keys_made=self._into_force.is_made):
             self._wake()
 
     def _record_again(self, request: Request, response: Response) -> None:

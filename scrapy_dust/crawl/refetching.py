@@ -36,12 +36,12 @@ class Refetching:
     def __init__(self, crawler: Crawler, record: Callable[[Request, Response], None]) -> None:
         self._crawler, self._record = crawler, record
         self._requests: Latest[str, Request] = Latest(_REMEMBERED)
-        self._pages = self._made = self._under_way = 0
+        self.pages = self._made = self._under_way = 0
         listen(crawler, self._spider_idle)
 
     def remember(self, request: Request) -> None:
         """Remember *request*, which has brought a page."""
-        self._pages += 1
+        self.pages += 1
         if request.method == "GET" and "redirect_urls" not in request.meta:
             self._requests[request.url] = request
 
@@ -49,7 +49,7 @@ class Refetching:
         """Fetch another time those URLs of *worth* that are remembered, as far as there is room for more. *waiting*:
         the number of requests that likely rules hold back.
         """
-        most = max(worth.least, _SHARE * self._pages, _OF_WAITING * waiting)
+        most = max(worth.least, _SHARE * self.pages, _OF_WAITING * waiting)
         for url in worth.urls:
             if self._made >= most:
                 return

@@ -18,8 +18,14 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.believe.states import is_decided_by_crawls
-from scrapy_dust.crawl.job_learning import LearnedBefore, learned_before, set_aside_by
-from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
+from scrapy_dust.crawl.job_rules import (
+    LearnedBefore,
+    RulesInForce,
+    is_begun,
+    learned_before,
+    rules_of_job,
+    set_aside_by,
+)
 from scrapy_dust.crawl_log.log_names import is_own_name, log_name
 from scrapy_dust.crawl_log.log_places import log_dir, spider_log_dir
 from scrapy_dust.errors import in_one_sentence

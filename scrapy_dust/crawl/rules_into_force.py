@@ -19,7 +19,7 @@ from twisted.internet.task import LoopingCall
 
 from scrapy_dust.crawl.components import CrawlLogger, listen
 from scrapy_dust.crawl.enforcing import Enforcing
-from scrapy_dust.crawl.job_learning import JobLearning
+from scrapy_dust.crawl.job_rules import JobLearning
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl.spider_answers import Doubt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_dust.crawl.job_learning import FILE, JobLearning, LearnedBefore, learned_before, set_aside_by
+from scrapy_dust.crawl.job_rules import LEARNED_FILE, JobLearning, LearnedBefore, learned_before, set_aside_by
 from scrapy_dust.crawl.rules_into_force import ShownUrls
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
@@ -31,8 +31,8 @@ def test_rules_come_back_in_their_order_and_the_last_word_on_a_site_counts(tmp_p
 
 def test_a_line_that_a_kill_cut_short_is_not_read(tmp_path):
     JobLearning(str(tmp_path), DustSettings()).add_rules("s.test", RULES)
-    whole = (tmp_path / FILE).read_text()
-    (tmp_path / FILE).write_text(whole + whole[: len(whole) // 2].splitlines()[-1])
+    whole = (tmp_path / LEARNED_FILE).read_text()
+    (tmp_path / LEARNED_FILE).write_text(whole + whole[: len(whole) // 2].splitlines()[-1])
     assert learned_before(str(tmp_path)).rules == {"s.test": RULES}
 
 
@@ -44,7 +44,7 @@ def test_where_rules_are_applied_in_another_way_their_sites_are_set_aside(tmp_pa
 
 
 def test_what_cannot_be_read_is_learned_again(tmp_path):
-    (tmp_path / FILE).write_text("{}}\n")
+    (tmp_path / LEARNED_FILE).write_text("{}}\n")
     assert learned_before(str(tmp_path)) == LearnedBefore()
 
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from scrapy_dust.crawl.learner_beside import LearnerBeside
+from scrapy_dust.crawl.online import LearnerBeside
 from scrapy_dust.online.messages import Begin, Compare, Compared
 from scrapy_dust.settings import DustSettings
 from tests.waiting import PATIENCE, wait_until

@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 
-from scrapy_dust.crawl.fetches_under_way import Clock
+from scrapy_dust.crawl.fetches_under_way import FetchesUnderWay
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
@@ -121,8 +121,11 @@ def test_the_heir_has_its_own_callback_errback_meta_arguments_and_priority(with_
 
 def test_while_the_crawl_itself_stands_still_no_site_is_late():
     now = 0.0
-    clock = Clock(lambda: now)
-    for seconds in (0.1, 0.1, 60.0, 0.1):
+    fetches, late = FetchesUnderWay(8, lambda: now), []
+    fetches.class_begins(b"class", 0)
+    for seconds in (0.1, 0.1, 60.0, *[0.25] * 17):
         now += seconds
-        clock.read()
-    assert 0.3 < clock.now < 1
+        late += fetches.late_classes(lambda of: True)
+    assert not late
+    now += 0.3
+    assert list(fetches.late_classes(lambda of: True)) == [b"class"]
