@@ -13,15 +13,8 @@ from scrapy.utils.python import global_object_name
 from w3lib.url import safe_url_string
 
 from scrapy_dust.crawl.requests import TRIAL, Renderer, canary_of, is_rendered, rendered_by, target_url
+from scrapy_dust.crawl_log import records
 from scrapy_dust.crawl_log.recording import Body
-from scrapy_dust.crawl_log.records import (
-    record_of_answer,
-    record_of_copy,
-    record_of_failure,
-    record_of_items,
-    record_of_redirect,
-    record_of_taken,
-)
 from scrapy_dust.page.item_values import ItemValues
 from scrapy_dust.page.taking import Taken
 
@@ -64,14 +57,14 @@ def records_of_failure(request: Request, error: Exception) -> Iterator[Recorded]
     name = global_object_name(type(error))
     rendered = rendered_by(request)
     url, marks = _requested_url(request, rendered), _request_marks(request, rendered)
-    yield record_of_failure(url, name, fetched_at=datetime.now(UTC), **marks), None
+    yield records.record_of_failure(url, name, fetched_at=datetime.now(UTC), **marks), None
 
 
 def records_of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     """The record of a redirect."""
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
     url, marks, now = urldefrag(request.url).url, _request_marks(request, None), datetime.now(UTC)
-    yield record_of_redirect(url, response.status, location, fetched_at=now, **marks), None
+    yield records.record_of_redirect(url, response.status, location, fetched_at=now, **marks), None
 
 
 def records_of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
@@ -80,12 +73,12 @@ def records_of_page(request: Request, response: Response, wire_size: int | None)
     cached, fetched_at = "cached" in flags, _fetched_at(request)
     rendered = _renderer(request, response)
     asked, marks = _requested_url(request, rendered), _request_marks(request, rendered)
-    url, body = _shown_url(response, asked, rendered), _body_of(response, rendered)
+    url, body = page_url(request, response), body_of(request, response)
     # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
     if url != asked and not cached:
-        yield record_of_redirect(asked, 302, response.url, fetched_at=fetched_at, **marks), None
+        yield records.record_of_redirect(asked, 302, response.url, fetched_at=fetched_at, **marks), None
     latency = meta.get("download_latency")
-    record = record_of_answer(
+    record = records.record_of_answer(
         url,
         response.status,
         size=len(body.content),
@@ -111,7 +104,7 @@ def _no_vary_search(response: Response) -> str | None:
 def records_of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
     """A second record of a page: it names the page of which *response* is a copy, and the signature that was equal."""
     url, fetched_at = page_url(request, response), _fetched_at(request)
-    yield record_of_copy(url, response.status, keeper, by, fetched_at=fetched_at), None
+    yield records.record_of_copy(url, response.status, keeper, by, fetched_at=fetched_at), None
 
 
 def records_of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
@@ -122,24 +115,20 @@ def records_of_taken(request: Request, response: Response, taken: Taken | None) 
     elif not taken.units:
         nothing = "dropped" if DUPLICATE_OF in request.meta else "nothing"
     said = {} if taken is None or nothing else {"units": taken.units, "names": list(taken.names.items())}
-    record = record_of_taken(url, response.status, said, nothing, fetched_at=_fetched_at(request))
+    record = records.record_of_taken(url, response.status, said, nothing, fetched_at=_fetched_at(request))
     yield record, None
 
 
 def records_of_items(request: Request, response: Response, values: ItemValues) -> Iterator[Recorded]:
     """A second record of a page: the values of the items that the callback took."""
     said: Record = {"units": values.units, "names": list(values.names.items())}
-    yield record_of_items(page_url(request, response), said), None
+    yield records.record_of_items(page_url(request, response), said), None
 
 
 def page_url(request: Request, response: Response) -> str:
     """The URL of the page that came: where a browser followed redirects, not the URL of the request."""
-    rendered = _renderer(request, response)
-    return _shown_url(response, _requested_url(request, rendered), rendered)
-
-
-def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str:
-    url = response.url
+    rendered, url = _renderer(request, response), response.url
+    asked = _requested_url(request, rendered)
     if url == asked or urldefrag(url).url == urldefrag(asked).url:
         return asked
     return url if rendered else urldefrag(url).url
@@ -147,10 +136,7 @@ def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str
 
 def body_of(request: Request, response: Response) -> Body:
     """The body of *response*, and its content type, encoding and URL, which describing the body needs."""
-    return _body_of(response, _renderer(request, response))
-
-
-def _body_of(response: Response, rendered: Renderer | None) -> Body:
+    rendered = _renderer(request, response)
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
     # guess where nothing is declared: slowly, and with two copies of a page not always alike.

@@ -25,14 +25,15 @@ class Draw:
 
     def chooses(self, url: str, rate: float) -> bool:
         """Whether the draw chooses *url* when it chooses a share of *rate* of all URLs."""
-        said = f"{self.day} {url}".encode("utf-8", "surrogatepass")
-        drawn = blake2b(said, key=self.secret, digest_size=8).digest()
-        return int.from_bytes(drawn, "big") < rate * 2**64
+        return self._drawn(f"{self.day} {url}") < rate * 2**64
 
     def number(self, name: str, below: int) -> int:
         """A whole number from 0, less than *below*, that is always the same for *name*."""
-        said = f"{self.day} number {name}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(blake2b(said, key=self.secret, digest_size=8).digest(), "big") % below
+        return self._drawn(f"{self.day} number {name}") % below
+
+    def _drawn(self, text: str) -> int:
+        said = text.encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(said, key=self.secret, digest_size=8).digest(), "big")
 
 
 def local_draw(folder: Path) -> Draw:

@@ -28,14 +28,8 @@ from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.answer_records import (
-    DUPLICATE_BY,
-    DUPLICATE_OF,
-    body_of,
-    is_recorded,
-    page_url,
-    yield_nothing,
-)
+from scrapy_dust.crawl import answer_records
+from scrapy_dust.crawl.answer_records import DUPLICATE_BY, DUPLICATE_OF, is_recorded, page_url
 from scrapy_dust.crawl.components import Component, CrawlLogger, listen
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
@@ -96,7 +90,8 @@ class ContentDedupMiddleware(Component):
             return
         try:
             url = page_url(request, response)
-            seen = self._contents.examine(url, body_of(request, response), self._handler(request))
+            body = answer_records.body_of(request, response)
+            seen = self._contents.examine(url, body, self._handler(request))
             self._handle_finding(request, response, url, seen)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._note_fault(f"Could not compare {response}", error)
@@ -164,7 +159,7 @@ class ContentDedupMiddleware(Component):
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
         else:
             ignored = copy(request)
-            ignored.callback = yield_nothing
+            ignored.callback = answer_records.yield_nothing
             self._dropped[ignored] = request
             response.request = ignored
             if seen.keeper in self._heirs and self._heirs[seen.keeper] is None:

@@ -150,9 +150,6 @@ class DustDupeFilter(Component, Wrapper):
             self._job.close()
         return self._inner.close(reason)
 
-    def log(self, request: Request, spider: Spider) -> None:
-        self._inner.log(request, spider)
-
     def request_seen(self, request: Request) -> bool:
         if not self._is_enabled:
             return self._inner.request_seen(request)
@@ -254,10 +251,10 @@ class DustDupeFilter(Component, Wrapper):
 
     def _ends_chain(self, request: Request, site: str | None) -> bool:
         assert self.enforcing is not None
-        is_filtered = self.enforcing.is_filtered_again(request, site)
-        if not is_filtered:
-            self._spare_cache(request)
-        return is_filtered
+        if self.enforcing.is_filtered_again(request, site):
+            return True
+        self._spare_cache(request)
+        return False
 
     def _spare_cache(self, request: Request) -> None:
         # It would be answered with what the one before it was: a failure, or the redirect that led here.

@@ -53,9 +53,6 @@ class DustCacheStorage(Wrapper):
         self._rules = rules if rules.enforced else None
         self._inner.open_spider(spider)
 
-    def close_spider(self, spider: Spider) -> None:
-        self._inner.close_spider(spider)
-
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
         found: Response | None = self._inner.retrieve_response(spider, self._as_itself(request))
         if found is None or found.url == request.url:

@@ -12,6 +12,7 @@ that the page is fetched.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import astuple, dataclass, replace
@@ -35,7 +36,7 @@ from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.spider_answers import shows_page
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import DustError
-from scrapy_dust.signatures.taken_pages import KnownPages, TakenPage, now_in_seconds
+from scrapy_dust.signatures.taken_pages import KnownPages, TakenPage
 from scrapy_dust.stats import Stat
 
 #: In DUST_DIR, and in a JOBDIR.
@@ -66,7 +67,7 @@ class KnownMiddleware(Component):
         if not settings.enabled or settings.known == "off":
             raise NotConfigured
         self._mode, days = settings.known, settings.known_days
-        self._since = 0 if days is None else now_in_seconds() - int(timedelta(days=days).total_seconds())
+        self._since = 0 if days is None else int(time.time()) - int(timedelta(days=days).total_seconds())
         super().__init__(crawler)
         self._faults = Faults(crawler, Stat.KNOWN_ERRORS, "The crawl goes on and fetches")
         self._naming = Naming(crawler, self._rules)
@@ -140,7 +141,7 @@ class KnownMiddleware(Component):
         except Exception as error:  # noqa: BLE001  as above
             self._faults.note("Could not name a page", error)
             return None
-        taken = TakenPage(own, key, request.url, handled, is_plain(request), 0, 0, now_in_seconds())
+        taken = TakenPage(own, key, request.url, handled, is_plain(request), 0, 0, int(time.time()))
         page = self._pages[own] = self._of[request] = _Page(taken)
         return page
 
@@ -165,18 +166,15 @@ class KnownMiddleware(Component):
     def _class_key(self, request: Request, handled: str) -> bytes:
         return _digest(self._naming.key(request), handled)
 
-    def _key_of(self, url: str, handled: str) -> bytes:
-        return self._class_key(Request(url), handled)
-
     def _keys_changed(self) -> None:
         """Make the known keys anew after rules have changed during the crawl."""
         if self._known is not None:
-            self._update_keys(self._known, f"{self._rules.version} {id(self)} {now_in_seconds()}")
+            self._update_keys(self._known, f"{self._rules.version} {id(self)} {int(time.time())}")
 
     def _update_keys(self, known: KnownPages, version: str) -> None:
         """Rename the stored keys if other rules than those of *version* made them. If that fails, go on without known pages."""
         try:
-            known.rename_keys(version, self._key_of)
+            known.rename_keys(version, lambda url, handled: self._class_key(Request(url), handled))
         except DustError as error:
             self._faults.note("Could not make keys anew", error)
             self._known = None
@@ -227,8 +225,8 @@ class KnownMiddleware(Component):
 
     def _save_taken(self, known: KnownPages, taken: list[TakenPage]) -> None:
         # Of a job the rules may have changed since a page was taken.
-        plain = [replace(one, key=self._key_of(one.url, one.handled)) for one in taken if one.is_plain]
-        known.add([*plain, *(one for one in taken if not one.is_plain)])
+        now = {one.own: self._class_key(Request(one.url), one.handled) for one in taken if one.is_plain}
+        known.add([replace(one, key=now.get(one.own, one.key)) for one in taken])
         if (path := self._job_file()) is not None:
             path.unlink(missing_ok=True)
 

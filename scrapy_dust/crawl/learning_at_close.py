@@ -50,8 +50,9 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
             Interruption() as interruption,
             ProbeJournal(probes_path(state), now=time.time(), ignore=settings.ignore) as journal,
         ):
-            prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
-            trials, over, logs = await run_in_thread(prepared)
+            name, poll = crawler.spider.name, interruption.poll
+            mined = interruption.computing()(partial(_mine, name, settings, state, journal, poll))
+            trials, over, logs = await run_in_thread(mined)
             spent = await _validate(crawler, log, settings, trials, interruption)
             # Still ours: a signal that comes now has nothing left to end.
             decided = [*over, *await run_in_thread(lambda: [ended(site) for site in trials])]
@@ -97,13 +98,6 @@ class _ProgressLog(Reporter):
         self._last = time.monotonic()
         said = "Validating: %d rules decided, %d to go, %d of %d fetches."
         self._log.info(said, decided, remaining, fetches, budget)
-
-
-def _prepare(
-    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, interruption: Interruption
-) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
-    with interruption.computing():
-        return _mine(spider, settings, state, journal, interruption.poll)
 
 
 def _mine(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class State(StrEnum):
@@ -171,14 +171,12 @@ def with_waiting(known: Class, more: int = 1) -> Class:
 
 def page_taken(known: Class) -> After:
     """The class *known* after the spider has taken its page."""
-    state, effects = _next_state(known, Event.TAKEN)
-    return known._replace(state=state, standing=()), effects
+    return _after(known, Event.TAKEN, standing=())
 
 
 def yielded_nothing(known: Class) -> After:
     """The class *known* after the spider's callback has yielded nothing from an answer for it."""
-    state, effects = _next_state(known, Event.NOTHING)
-    return known._replace(state=state, standing=()), effects
+    return _after(known, Event.NOTHING, standing=())
 
 
 def page_doubted(known: Class) -> After:
@@ -199,21 +197,23 @@ def no_page(known: Class, url: int) -> After:
 def redirected_away(known: Class, landed_on: bytes) -> After:
     """The class *known* after a redirect has led to the page of the class *landed_on*, which is another class."""
     again = known.state is State.CONFIRMING and known.landed_on == landed_on
-    state, effects = _next_state(known, Event.LED_AGAIN if again else Event.LED_AWAY)
-    return known._replace(state=state, standing=(), landed_on=landed_on), effects
+    return _after(known, Event.LED_AGAIN if again else Event.LED_AWAY, standing=(), landed_on=landed_on)
 
 
 def overdue(known: Class) -> After:
     """The class *known* after the URL that stands for it has taken too long: another URL is fetched beside it."""
-    state, effects = _next_state(known, Event.OVERDUE)
-    return known._replace(state=state), effects
+    return _after(known, Event.OVERDUE)
 
 
 def spider_idle(known: Class) -> After:
     """The class *known* after the spider has become idle, so that no URL that stands can bring a page any more."""
-    state, effects = _next_state(known, Event.IDLE)
     failed = known.failed or known.state is not State.RESTING
-    return known._replace(state=state, standing=(), failed=failed), effects
+    return _after(known, Event.IDLE, standing=(), failed=failed)
+
+
+def _after(known: Class, event: Event, **changes: Any) -> After:
+    state, effects = _next_state(known, event)
+    return known._replace(state=state, **changes), effects
 
 
 def _next_state(known: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:

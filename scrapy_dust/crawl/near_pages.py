@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_intdigest
 
+from scrapy_dust.page.content import Content
 from scrapy_dust.page.minhash import minhash_of
 from scrapy_dust.signatures.copies import (
     LITTLE_TO_COMPARE,
@@ -18,11 +18,8 @@ from scrapy_dust.signatures.copies import (
     resemblance,
 )
 from scrapy_dust.signatures.store_interface import Outline
+from scrapy_dust.signatures.store_opening import AnyStore
 from scrapy_dust.sites import site_of
-
-if TYPE_CHECKING:
-    from scrapy_dust.page.content import Content
-    from scrapy_dust.signatures.store_opening import AnyStore
 
 #: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
 _AGAIN = (8, 16, 32, 64)

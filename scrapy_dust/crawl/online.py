@@ -27,18 +27,9 @@ from scrapy_dust.crawl.refetching import Refetching
 from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
 from scrapy_dust.crawl.rules import CrawlRules
 from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.online import messages
 from scrapy_dust.online.gate import Gate, Step
-from scrapy_dust.online.messages import (
-    Begin,
-    Compare,
-    Compared,
-    Decide,
-    Decided,
-    Finding,
-    Refuted,
-    messages_in,
-    to_message,
-)
+from scrapy_dust.online.messages import Compared, Decided, Finding
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
@@ -56,14 +47,14 @@ _WAITS, _DECIDES = "_dust_waits", "_dust_decides"
 class LearnerBeside:
     """Starts the process that learns beside one crawl, and exchanges messages with it."""
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, begin: messages.Begin) -> None:
         self._process = start_beside("scrapy_dust.online.process")
         self._heard, self._to_tell = bytearray(), bytearray()
         self.send(begin)
 
     def send(self, message: object) -> None:
         """Send *message* to the process, now or as soon as the pipe has room."""
-        self._to_tell += to_message(message)
+        self._to_tell += messages.to_message(message)
         self._send_waiting()
 
     def received(self) -> Iterator[object]:
@@ -73,7 +64,7 @@ class LearnerBeside:
         with suppress(BlockingIOError):
             while data := os.read(self._process.stdout.fileno(), 1 << 16):
                 self._heard += data
-        yield from messages_in(self._heard)
+        yield from messages.messages_in(self._heard)
 
     def _send_waiting(self) -> None:
         assert self._process.stdin is not None
@@ -170,7 +161,7 @@ class Online:
         if self._process is None or self._gave_up:
             return False
         if self._patience.may_ask(self._again.pages, self.waiting):
-            self._process.send(Decide())
+            self._process.send(messages.Decide())
         return self._patience.is_holding()
 
     def let_through(self, request: Request) -> None:
@@ -186,7 +177,7 @@ class Online:
         """Ask the process how *canary* compares with its keeper. False if it cannot be asked."""
         if self._process is None or self._gave_up:
             return False
-        self._process.send(Compare(canary.url, canary.keeper))
+        self._process.send(messages.Compare(canary.url, canary.keeper))
         return True
 
     def _gate_of(self, request: Request) -> Gate | None:
@@ -246,7 +237,9 @@ class Online:
         before, settings = self._rules.before, _importable(self._rules.settings)
         if self._into_force.job is not None:
             self._into_force.job.add_log(str(log.path))
-        self._process = LearnerBeside(Begin(str(log.path), settings, str(state), before.logs, before.rules))
+        self._process = LearnerBeside(
+            messages.Begin(str(log.path), settings, str(state), before.logs, before.rules)
+        )
 
     def _put_into_force(self, finding: Finding) -> None:
         """Put the new rules of *finding* into force. A rule stays in force until one of its pages speaks against it."""
@@ -269,7 +262,7 @@ class Online:
         for identity, rule in learned.items():
             if identity in self._suspended and identity not in self._told and self._process is not None:
                 self._told.add(identity)
-                self._process.send(Refuted(finding.site, rule))
+                self._process.send(messages.Refuted(finding.site, rule))
 
     def _use_likely(self, site: str, likely: Sequence[Rule], led: Sequence[Rule] = ()) -> None:
         """Tell by the *likely* rules of *site*, from now on, which requests come last; redirects declare those in *led*."""

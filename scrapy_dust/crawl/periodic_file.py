@@ -32,9 +32,7 @@ class PeriodicFile:
         every: float,
         others: Iterable[Path] = (),
     ) -> None:
-        """*others*: names to go on under if another crawl turns out to write the same file. None are given: both
-        crawls go on writing.
-        """
+        """*others*: names to go on under if another crawl writes the same file; without one, both go on writing."""
         self.path, self._setting, self._content, self._every = path, setting, content, every
         self._others = iter(others)
         self._written: _Identity | None = None
@@ -67,12 +65,8 @@ class PeriodicFile:
                 beside.unlink(missing_ok=True)
             if not self._has_failed:
                 self._has_failed = True
-                logger.warning(
-                    "%s: %s cannot be written (%s). Check the path and its permissions.",
-                    self.path,
-                    self._setting,
-                    error.strerror,
-                )
+                said = "%s: %s cannot be written (%s). Check the path and its permissions."
+                logger.warning(said, self.path, self._setting, error.strerror)
 
     def _is_another_crawls(self) -> bool:
         """Whether another crawl has written the file since this one has."""

@@ -182,9 +182,7 @@ _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "
 
 
 def shown_parts(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
-    """The parts of *request* that a journal may show beside its URL, and the names of those that it leaves out: cookies,
-    credentials, and what JSON cannot hold.
-    """
+    """The parts of *request* that a journal may show beside its URL, and the names of those, such as cookies, that it lacks."""
     methods = _methods(request, spider)
     lacks = [name for name, method in methods.items() if method is None]
     known = request.meta.items()

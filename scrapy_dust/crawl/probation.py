@@ -158,9 +158,7 @@ class Probation:
             request.priority += EARLY
 
     def _decides(self, name: str, site: _Site, url: str, handled: str) -> bool:
-        """Whether *url* is the first of its class to be compared, or among the first three of the class in the queue,
-        so that it decides a rule.
-        """
+        """Whether *url* is the first of its class to be compared, or among the first three of the class in the queue."""
         working: dict[int, None] = {}
         for form, rules in site.trial.forms(url):
             key = _class_hash(name, handled, form)

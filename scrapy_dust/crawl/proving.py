@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -33,9 +32,6 @@ from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from scrapy_dust.crawl.pages_kept import PagesKept
 
 #: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
 #: be too small for the share that is drawn of all URLs to find that out. Where the rule has suppressed as many since it was tested, the
@@ -85,7 +81,12 @@ class Proving:
         self._turns: dict[str, _Turn] = {}  #: by rule
         self._of_turns: set[str] = set()  #: the URLs of these canaries
         self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
-        kept = _pages_kept(rules)
+        kept = None
+        if rules.shown or rules.on_probation:  # many canaries
+            # Not loaded before: it brings all that compares pages.
+            from scrapy_dust.crawl.pages_kept import PagesKept  # noqa: PLC0415
+
+            kept = PagesKept(rules.settings)
         self.canaries = Canaries(crawler, rules, self._concluded, draw, self._may_inquire, kept)
         #: How far rules reach that were seen to hold somewhere.
         self.reach = Reaches(rules.settings.max_risk, rules.site_of, rules.canonizer.explain)
@@ -266,13 +267,3 @@ class Proving:
         # What was fetched and is linked again is no new page.
         self._register(pages)
         self.save()
-
-
-def _pages_kept(rules: CrawlRules) -> PagesKept | None:
-    """The latest pages, if this crawl fetches many canaries; else None."""
-    if not rules.shown and not rules.on_probation:
-        return None
-    # Not loaded before: it brings all that compares pages.
-    from scrapy_dust.crawl.pages_kept import PagesKept  # noqa: PLC0415
-
-    return PagesKept(rules.settings)

@@ -46,9 +46,7 @@ class Refetching:
             self._requests[request.url] = request
 
     def fetch(self, worth: Worth, waiting: int) -> None:
-        """Fetch another time those URLs of *worth* that are remembered, as far as there is room for more. *waiting*:
-        the number of requests that likely rules hold back.
-        """
+        """Fetch again those URLs of *worth* that are remembered, as far as there is room. *waiting*: requests held back."""
         most = max(worth.least, _SHARE * self.pages, _OF_WAITING * waiting)
         for url in worth.urls:
             if self._made >= most:

@@ -58,19 +58,14 @@ class RequestDigests:
         meta = request.meta
         if meta.get("redirect_urls"):
             return
+        meta.pop(ASKED, None)  # copied from the request before
         if self._has_url_alone(request, meta):
-            if ASKED in meta:  # copied from the request before
-                del meta[ASKED]
             return
         said, carried = self._parts_beside_url(request), self._callback_values(request)
         if carried is None:
             meta[ASKED] = ALONE
-            return
-        said += carried
-        if said:
+        elif said := [*said, *carried]:
             meta[ASKED] = xxh3_64_hexdigest(repr(said).encode("utf-8", "surrogatepass"))
-        elif ASKED in meta:  # copied from the request before
-            del meta[ASKED]
 
     def _has_url_alone(self, request: Request, meta: dict[str, Any]) -> bool:
         """Whether *request* carries nothing beside its URL: true of nearly every request, and quick to see."""

@@ -130,7 +130,8 @@ def rules_of(crawler: Crawler) -> CrawlRules:
         settings = DustSettings.from_settings(crawler.settings)
         for name in (one.name for one in fields(settings) if one.name.startswith("fallback_")):
             _refuse_ours(name, getattr(settings, name))
-        in_force = RulesInForce(_load_book(settings, _spider_name(crawler)), settings)
+        name = getattr(crawler.spider or crawler.spidercls, "name", None) or ""
+        in_force = RulesInForce(_load_book(settings, name), settings)
         shown = _reach_by_rule(in_force.book)
         on_probation = _on_probation(in_force.book) if settings.mode == "enforce" else {}
         jobdir, before = job_dir(crawler.settings), LearnedBefore()
@@ -161,24 +162,20 @@ def _load_book(settings: DustSettings, spider: str) -> RuleBook:
 
 def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
     """By site, the rules that the crawl tests: rules on probation and suspended ones."""
-    found = {
-        site: tuple(entry.rule for entry in book.entries(site) if is_decided_by_crawls(entry.status))
+    decided = (
+        (site, tuple(one.rule for one in book.entries(site) if is_decided_by_crawls(one.status)))
         for site in book.sites
-    }
-    return {site: of_site for site, of_site in found.items() if of_site}
+    )
+    return {site: rules for site, rules in decided if rules}
 
 
 def _reach_by_rule(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
-    found: dict[str, dict[Rule, Mapping[str, int]]] = {
-        site: {entry.rule: dict(entry.evidence.shown) for entry in book.entries(site) if entry.evidence.shown}
-        for site in book.sites
-    }
-    return {site: shown for site, shown in found.items() if shown}
-
-
-def _spider_name(crawler: Crawler) -> str:
-    """The name of the spider, under which its logs are kept."""
-    return getattr(crawler.spider or crawler.spidercls, "name", None) or ""
+    found: dict[str, dict[Rule, Mapping[str, int]]] = {}
+    for site in book.sites:
+        for entry in book.entries(site):
+            if entry.evidence.shown:
+                found.setdefault(site, {})[entry.rule] = dict(entry.evidence.shown)
+    return found
 
 
 def _book_of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.near_pages import NearPages, site_number
 from scrapy_dust.crawl_log.recording import Body
@@ -18,10 +17,8 @@ from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures.copies import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
 from scrapy_dust.signatures.store_interface import KeeperPage, Signatures
+from scrapy_dust.signatures.store_opening import AnyStore
 from scrapy_dust.sites import site_of
-
-if TYPE_CHECKING:
-    from scrapy_dust.signatures.store_opening import AnyStore
 
 #: Cells to count units in, 16 MB; and shingles, 64 MB, enough for 30,000 pages.
 _BITS, _BITS_NEAR = 22, 24

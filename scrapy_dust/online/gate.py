@@ -36,13 +36,8 @@ class Gate:
         self, site: str, site_of: Callable[[str], str | None], passes: int = 10, *, suppresses: bool = True
     ) -> None:
         self.site, self._site_of, self._passes, self._suppresses = site, site_of, passes, suppresses
-        self.rules: Sequence[Rule] = ()  #: in force
-        self.likely: Sequence[Rule] = ()
-        self._led: Collection[Rule] = ()
         self._bought: Counter[Rule] = Counter()
-        self._keys: set[int] = set()
-        self._likely_keys: set[int] = set()
-        self._canonize = self._make_likely = Canonizer({}, site_of)
+        self.change((), (), ())
 
     def change(
         self,
@@ -54,12 +49,15 @@ class Gate:
         """Go by these *rules* from now on. *let_through*: the URLs of the site that were let through; they get new
         keys. *led*: those of the *likely* rules that redirects declare, of which a fetch shows nothing more.
         """
-        self._led = frozenset(led)
-        self.rules, self.likely = tuple(rules), tuple(one for one in likely if one not in rules)
-        self._canonize = Canonizer({self.site: self.rules}, self._site_of, self._passes)
+        self._led: Collection[Rule] = frozenset(led)
+        self.rules: Sequence[Rule] = tuple(rules)  #: in force
+        self.likely: Sequence[Rule] = tuple(one for one in likely if one not in rules)
+        #: The key of a URL by the rules in force alone; and the key by these and the likely ones.
+        self.key = Canonizer({self.site: self.rules}, self._site_of, self._passes).canonize
         self._make_likely = Canonizer({self.site: (*self.rules, *self.likely)}, self._site_of, self._passes)
+        self.likely_key = self._make_likely.canonize
         self._bought.clear()
-        self._keys, self._likely_keys = set(), set()
+        self._keys, self._likely_keys = set[int](), set[int]()
         for url in let_through:
             self.let_through(url)
 
@@ -71,20 +69,12 @@ class Gate:
         """Let some more URLs be fetched early: the site was looked at again, and its rules stayed as they were."""
         self._bought.clear()
 
-    def key(self, url: str) -> str:
-        """The key of *url* by the rules in force alone."""
-        return self._canonize.canonize(url)
-
-    def likely_key(self, url: str) -> str:
-        """The key of *url* by the rules in force and the likely ones."""
-        return self._make_likely.canonize(url)
-
     def let_through(self, url: str) -> None:
         """Take note that the crawl fetches *url*, or has queued it."""
         if self._suppresses:
             self._keys.add(hash(self.key(url)))
         if self.likely:
-            self._likely_keys.add(hash(self._make_likely.canonize(url)))
+            self._likely_keys.add(hash(self.likely_key(url)))
 
     def step(self, url: str) -> Step:
         """Decide about *url*, a new URL, by the rules in force and the likely ones."""
@@ -94,7 +84,7 @@ class Gate:
 
     def likely_step(self, url: str) -> Step:
         """Decide about *url*, a new URL that no rule in force suppresses, by the likely rules."""
-        if not self.likely or hash(self._make_likely.canonize(url)) not in self._likely_keys:
+        if not self.likely or hash(self.likely_key(url)) not in self._likely_keys:
             return Step.FETCH
         return Step.EARLY if self._decides(url) else Step.WAIT
 

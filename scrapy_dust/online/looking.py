@@ -125,9 +125,7 @@ def look(
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:
-    """The content that each URL of *log* shows. A page that changes at each fetch has that of the first page of its class,
-    if the two differ in nothing else.
-    """
+    """The content of each URL of *log*. A page that changes has that of the first of its class if nothing else differs."""
     found, firsts = dict[str, str](), dict[str, str]()
     for page in with_redirects(log):
         shown = page.exact

@@ -32,9 +32,7 @@ class SiteMemory:
     def __init__(
         self, most: int = MOST_URLS, volatile: Volatile = NOTHING_VOLATILE, same: str = "page"
     ) -> None:
-        """An empty memory for at most *most* URLs. *volatile*: places that are known to change at each fetch. *same*:
-        with ``items`` the memory has the items that the spider took, and not the pages' units.
-        """
+        """An empty memory for *most* URLs. *volatile*: places that change at each fetch. *same*: ``DUST_SAME``."""
         self._most, self._volatile, self._same = most, volatile, same
         self.size = 0  #: bytes, about
         self._visits: dict[str, bytes] = {}

@@ -21,17 +21,9 @@ from typing import BinaryIO
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.visit_fields import Unreadable, visit_of
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.online import messages
 from scrapy_dust.online.learner import OnlineLearner
-from scrapy_dust.online.messages import (
-    Begin,
-    Compare,
-    Compared,
-    Decide,
-    Decided,
-    Refuted,
-    messages_in,
-    to_message,
-)
+from scrapy_dust.online.messages import Begin, Compare, Decide, Refuted
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.visits.pages import Visit
@@ -100,7 +92,7 @@ class LearningProcess:
         """Read messages. False if the crawl has ended."""
         data = os.read(self._incoming, 1 << 16)
         self._heard += data
-        for message in messages_in(self._heard):
+        for message in messages.messages_in(self._heard):
             if isinstance(message, Begin):
                 self._tail = Tail(Path(message.log))
                 self._learner = OnlineLearner(
@@ -135,7 +127,7 @@ class LearningProcess:
                 self._look_at(self._learner, site)
                 if time.monotonic() > until:
                     break
-        self._say(Decided())
+        self._say(messages.Decided())
 
     def _look(self, learner: OnlineLearner) -> float:
         """Look for rules on the sites that have grown enough. Returns for how many seconds to rest then."""
@@ -152,7 +144,7 @@ class LearningProcess:
             if is_same is None and time.monotonic() < until:
                 self._to_compare.append((asked, until))
             else:
-                self._say(Compared(asked.canary, bool(is_same)))
+                self._say(messages.Compared(asked.canary, bool(is_same)))
 
     def _look_at(self, learner: OnlineLearner, site: str) -> None:
         finding = learner.look(site)
@@ -160,7 +152,7 @@ class LearningProcess:
             self._say(finding)
 
     def _say(self, message: object) -> None:
-        self._out.write(to_message(message))
+        self._out.write(messages.to_message(message))
         self._out.flush()
 
 

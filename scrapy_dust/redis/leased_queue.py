@@ -63,10 +63,6 @@ class LeasedQueue:
         except Gone:
             return 1  # who knows
 
-    def is_empty(self) -> bool:
-        """Whether the queue has no request."""
-        return not len(self)
-
     def push(self, request: Request) -> None:
         """Add *request*; while Redis is away, keep it for `send`."""
         held = self._leases.ids_to_release(request)

@@ -112,7 +112,7 @@ class Leases:
         self._finish_all()
         if self._parked or self._postponed or self._queued or self._count_held_by_others():
             return False
-        return self._queue is None or self._queue.is_empty()
+        return not self._queue
 
     def ids_to_release(self, request: Request) -> list[str]:
         """The ids under which this worker no longer holds *request*, which is about to enter the queue of all workers."""

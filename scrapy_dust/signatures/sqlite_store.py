@@ -96,14 +96,14 @@ class SqliteStore(SqliteFile):
         with self._errors_in_words():
             found = self._base.execute(_FIND, {"digest": signature, "oldest": self._oldest_time()}).fetchone()
         # What waits to be written is newer.
-        if found is None or found[0] in self._pending:
+        if found is None or found[0] in self._pending.rows:
             return None
         return KeeperPage(found[0], KINDS[found[1]])
 
     def shown(self, url: str) -> Signatures | None:
         """The signatures that *url* showed last; None where the store does not know the URL."""
-        if url in self._pending:
-            return self._pending.signatures(url)
+        if url in self._pending.rows:
+            return self._pending.rows[url].signatures or None
         with self._errors_in_words():
             found = self._base.execute(_OF_URL, (_url_hash(url), url)).fetchone()
         if found is None or found[4] < self._oldest_time():
@@ -130,7 +130,7 @@ class SqliteStore(SqliteFile):
         query = _NEAR.format(",".join("?" * len(bands)), MOST_CANDIDATES)
         with self._errors_in_words():
             found = self._base.execute(query, (*bands, self._oldest_time())).fetchall()
-        outlines = {url: _outline(url, *more) for url, *more in found if url not in self._pending}
+        outlines = {url: _outline(url, *more) for url, *more in found if url not in self._pending.rows}
         outlines |= {one.url: one for one in self._pending.near(bands)}
         return list(outlines.values())[-MOST_CANDIDATES:]
 
@@ -142,7 +142,7 @@ class SqliteStore(SqliteFile):
         """Write all pages that wait in memory, so that a crash loses none of them."""
         if self._pending:
             with self._errors_in_words(), self._transaction():
-                self._write(self._pending.rows())
+                self._write(self._pending.rows.values())
                 self._write_near()
             self._pending.clear()
         self._written = time.monotonic()
@@ -259,7 +259,7 @@ class SqliteStore(SqliteFile):
         run(_CLAIM, ({"digest": of, "page": page, "oldest": oldest} for of, page in sorted(claims)))
 
     def _write_near(self) -> None:
-        for outline, bands in self._pending.outlines():
+        for outline, bands in self._pending.outlines.values():
             known = self._base.execute(_OF_URL, (_url_hash(outline.url), outline.url)).fetchone()
             if known is None:
                 continue

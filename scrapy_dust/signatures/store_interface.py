@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
+from scrapy_dust.signatures.copies import Face, Kind, Shingles
 
-from scrapy_dust.signatures.copies import Face, Kind
-
-Shingles = npt.NDArray[np.uint64]
 Signatures = tuple[bytes, ...]  #: of one page: of its bytes and, where it has words, of its text
 
 #: Of the pages that may be near a page, so many are compared.

@@ -10,7 +10,6 @@ false rule made one is two again as soon as the rule is gone.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -108,8 +107,3 @@ class KnownPages(SqliteFile):
         """Close the file."""
         with self._errors_in_words():
             self._base.close()
-
-
-def now_in_seconds() -> int:
-    """The time of now, in seconds."""
-    return int(time.time())
