@@ -243,8 +243,8 @@ class Online:
 
     def _put_into_force(self, finding: Finding) -> None:
         """Put the new rules of *finding* into force. A rule stays in force until one of its pages speaks against it."""
-        site, known = finding.site, self._rules.canonizer.rules(finding.site)
         self._take_out_of_force(finding)
+        site, known = finding.site, self._rules.canonizer.rules(finding.site)
         new = [one for one in finding.rules if one not in known and rule_id(site, one) not in self._suspended]
         if new and self._into_force.put(site, new):
             self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
