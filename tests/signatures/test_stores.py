@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.errors import SignatureStoreError
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures import sqlite_store
 from scrapy_dust.signatures.copies import Face, Kind
 from scrapy_dust.signatures.redis_store import RedisStore
@@ -156,6 +157,10 @@ def _fill(path: str, name: str, count: int) -> None:
     store.close()
 
 
+def content_settings(folder):
+    return DustSettings.parse({"DUST_CONTENT_STORE": "pages.sqlite", "DUST_DIR": str(folder)})
+
+
 @pytest.mark.once
 def test_several_processes_write_at_once(tmp_path):
     path = tmp_path / "pages.sqlite"
@@ -256,7 +261,7 @@ def test_a_disk_that_is_full_costs_a_crawl_the_file_and_no_page(tmp_path, limit,
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-        with closing(open_store("pages.sqlite", str(tmp_path), None)) as store:
+        with closing(open_store(content_settings(tmp_path))) as store:
             assert store.find(A) is None
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -267,4 +272,4 @@ def test_a_disk_that_is_full_costs_a_crawl_the_file_and_no_page(tmp_path, limit,
 def test_a_file_of_another_program_is_refused(tmp_path):
     (tmp_path / "pages.sqlite").write_text("a letter to my bank " * 100)
     with pytest.raises(SignatureStoreError):
-        open_store("pages.sqlite", str(tmp_path), None)
+        open_store(content_settings(tmp_path))
