@@ -53,6 +53,8 @@ from scrapy_dust.trials.site_trials import SiteReading, SiteTrials
 from scrapy_dust.trials.taking_over import TakingOver, keeper
 from scrapy_dust.visits.pages import SiteLog, Visit
 
+#: URLs of a site on which a rule is compared with those that a person disabled.
+_LOOKED_AT = 5000
 #: The sentence for users with ``DUST_SAME = "items"``.
 NOTHING_FETCHED = (
     'DUST_SAME is "items": the log alone decides, since only a crawl shows what a spider takes from a page.'
@@ -331,7 +333,26 @@ def _rules_to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule],
     ]
     candidates += [Candidate((edit,), support=0, narrows=True) for edit in by_log(one.log)]
     disabled = {entry.rule for entry in entries if entry.status is Status.DISABLED}
+    tried = {rule for candidate in candidates for rule in candidate.rules} - {one.rule for one in accepted}
+    urls = [page.url for page in one.log.pages]
+    disabled |= _rules_with_merges_of(disabled, tried, urls[:: len(urls) // _LOOKED_AT + 1])
     return [entry.rule for entry in accepted], disabled, candidates
+
+
+def _rules_with_merges_of(
+    disabled: Collection[Rule], tried: Iterable[Rule], urls: Sequence[str]
+) -> set[Rule]:
+    """Those of *tried* that give some two URLs one key which a *disabled* rule alone gives one key as well.
+
+    A person who disables `ref=*` does not want `?ref=home$ → $` instead.
+    """
+    found = set[Rule]()
+    for rule in tried if disabled else ():
+        changed = ((url, rule.apply(url)) for url in urls if rule.may_change(url))
+        merged = (pair for pair in changed if pair[0] != pair[1])
+        if any(one.apply(url) == one.apply(target) for url, target in merged for one in disabled):
+            found.add(rule)
+    return found
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:

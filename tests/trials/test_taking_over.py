@@ -207,6 +207,23 @@ def test_a_site_whose_rule_was_switched_off_is_tried_again(tmp_path: Path):
     assert set(run(tmp_path, log).taken) == {"s0.example", "s1.example"}
 
 
+def test_what_a_person_switched_off_comes_back_under_no_other_name(tmp_path: Path):
+    log, path = settled(tmp_path), str(tmp_path / "rules.json")
+    book = RuleBook.load([path])
+    before = [one.rule for one in book.entries("s2.example") if one.status is Status.VALID]
+    assert before
+    for rule in before:
+        book = book.with_status("s2.example", rule, Status.DISABLED)
+    book.save(path)
+    for _ in range(2):
+        run(tmp_path, log)
+    valid = [one.rule for one in RuleBook.load([path]).entries("s2.example") if one.status is Status.VALID]
+    urls = [visit.url for visit in log["s2.example"]]
+    for rule in valid:
+        changed = [(url, rule.apply(url)) for url in urls if rule.apply(url) != url]
+        assert not [1 for url, target in changed for one in before if one.apply(url) == one.apply(target)]
+
+
 def test_a_site_of_which_it_is_forgotten_what_changes_is_read_again(tmp_path: Path):
     log = settled(tmp_path)
     (tmp_path / "volatile.json").unlink()
