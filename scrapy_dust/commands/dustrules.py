@@ -42,7 +42,11 @@ class Command(ActionCommand):
             "check expectations, a line each: 'URL, URL, same' or 'URL, URL, different'",
             "reviewing:test",
         ),
-        "disable": Action("ID ...", "never apply these rules again", "changing:disable"),
+        "disable": Action(
+            "ID ...",
+            "never apply these rules again, nor others that dustmine finds for the same URLs",
+            "changing:disable",
+        ),
         "enable": Action("ID ...", "apply these rules again", "changing:enable"),
         "forget": Action("ID ...", "take these rules and their evidence out of the book", "changing:forget"),
         "requeue": Action(
