@@ -86,7 +86,7 @@ class Manner(NamedTuple):
 
     beside: bytes | None  #: what `bytes_beside_url` gives
     holds_objects: bool  #: that others may hold too
-    said: dict[str, object]  #: what `shown_urls` gives, where that is asked for
+    said: dict[str, object]  #: what `shown_parts` gives, where that is asked for
     lacks: tuple[str, ...]
 
 

@@ -46,6 +46,11 @@ class OnlineCrawl:
         return self.urls - self.contents
 
     @property
+    def avoided(self) -> int:
+        """The number of URLs that were not fetched."""
+        return self.urls - len(self.fetched)
+
+    @property
     def lost(self) -> int:
         """The number of contents that were not found."""
         return self.contents - (self.uniques[-1] if self.uniques else 0)
