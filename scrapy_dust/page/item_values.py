@@ -32,6 +32,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.page.own import OwnUrl, decoded, pieces_of
 from scrapy_dust.page.places import Kind, name_of, place_of, url_value
 from scrapy_dust.page.taking import leaves
+from scrapy_dust.page.values import pieces_of as pieces_in
 from scrapy_dust.page.values import value_of
 
 #: The kind of a value that may be chance. It is not told, only that the field has such values.
@@ -174,9 +175,8 @@ class ItemValues:
         )
         if kind is not None:
             place, self.names[place] = self._known.place(kind, field)
-            words = () if kind is CHANCE else sorted(set(folded.translate(_STOPS).split()))
-            value = xxh3_64_intdigest(" ".join(words).encode("utf-8", "surrogatepass"))
-            self._units[place << 32 | value & 0xFFFFFFFF] = None
+            whole = kind is Kind.TEXT and folded in self._text
+            self._units[place << 32 | (0 if kind is CHANCE else _number(said, folded, whole=whole))] = None
 
     def _add_made_up(self, field: str, url: str, sent: str) -> None:
         """Add a request that the callback made up: where it leads, and its text without the parameters of the page's URL."""
@@ -298,6 +298,17 @@ class ItemValues:
         if "\\u" in text:
             text = _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold()
         return text.replace("\\/", "/")
+
+
+def _number(said: str, folded: str, *, whole: bool) -> int:
+    """The number, of 32 bits, that stands for a value. If the page has the *whole* value as one text, the number is that of the
+    text among the page's units; else that of the value's words in any order.
+    """
+    pieces = pieces_in(said) if whole else ()
+    if len(pieces) == 1:
+        return value_of(pieces[0])
+    words = " ".join(sorted(set(folded.translate(_STOPS).split())))
+    return xxh3_64_intdigest(words.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
 
 
 def _is_id(said: str) -> bool:

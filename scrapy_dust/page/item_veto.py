@@ -5,7 +5,8 @@ glyphs that are drawn anew, an encrypted state), or it may take another part of 
 show that. They add nothing to the evidence for a rule, and take evidence away only where
 
 - each of the two pages gave a value that the other did not give, since a spider may leave out what it has taken before;
-- where parts of the pages were set aside, a value counts only if it stands on neither page, and was made by the spider;
+- where parts of the pages were set aside, a value counts only if it was made by the spider, or if it is a text that both pages
+  have, so that it is in no part that was set aside;
 - the field is not one that changes in any case: from one fetch of a URL to the next, or between URLs that differ in
   whatever parameter.
 
@@ -16,12 +17,12 @@ pages decide.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from scrapy_dust.page.item_values import CHANCE
 from scrapy_dust.page.own import pieces_of
-from scrapy_dust.page.places import PATH_BITS, Kind, Names, kind_of
+from scrapy_dust.page.places import PATH_BITS, VALUE, Kind, Names, kind_of
 from scrapy_dust.page.units import is_sound, units_of, unpack
 from scrapy_dust.visits.pages import PackedUnits, Visit
 
@@ -84,11 +85,16 @@ class Items:
         return found
 
     def veto(
-        self, url: str, other: str, ends: Mapping[int, int] = _NO_ENDS, *, is_plain: bool = True
+        self,
+        url: str,
+        other: str,
+        ends: Mapping[int, int] = _NO_ENDS,
+        *,
+        standing: Container[int] | None = None,
     ) -> str | None:
         """The reason, as a sentence without its end, for which the pages of *url* and *other* are not one although they show
         the same; None if the items do not say so. *ends*: what the log shows at the end of links, by their values.
-        *is_plain*: nothing on the pages was set aside because it changes.
+        *standing*: the values of the texts that both pages have; None: nothing on the pages was set aside because it changes.
         """
         here, there = self._of.get(url), self._of.get(other)
         if here is None or there is None or here.total == there.total:
@@ -96,7 +102,7 @@ class Items:
         a, b = self._values(url), self._values(other)
         alike = self._leading_alike(here, there, ends)
         only = [
-            [unit for unit in self._counting(one, two, is_plain) if unit >> 32 not in alike]
+            [unit for unit in self._counting(one, two, standing) if unit >> 32 not in alike]
             for one, two in ((a, b), (b, a))
         ]
         if not all(only):
@@ -130,11 +136,13 @@ class Items:
                 self._unpacked[url] = found
         return found
 
-    def _counting(self, values: _Values, others: _Values, is_plain: bool) -> list[int]:
+    def _counting(self, values: _Values, others: _Values, standing: Container[int] | None) -> list[int]:
         return [
             unit
             for unit, is_made in values.items()
-            if unit not in others and (is_plain or is_made) and unit >> 32 not in self._changing
+            if unit not in others
+            and (standing is None or is_made or unit & VALUE in standing)
+            and unit >> 32 not in self._changing
         ]
 
     def _named(self, fields: Collection[int]) -> str:

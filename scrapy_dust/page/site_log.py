@@ -7,7 +7,7 @@ compared by their texts, as in older logs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
@@ -19,9 +19,9 @@ from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.contents import NOTHING_SHOWN, Content, Contents, Shown, contents_of
 from scrapy_dust.page.item_veto import NO_ITEMS, Items, items_in
 from scrapy_dust.page.knowledge import Aside, Knowledge
-from scrapy_dust.page.places import Names
-from scrapy_dust.page.units import is_sound, unpack
-from scrapy_dust.page.unitsets import set_of, within
+from scrapy_dust.page.places import VALUE, Kind, Names
+from scrapy_dust.page.units import distinct, is_sound, unpack
+from scrapy_dust.page.unitsets import is_of, set_of, values_of, within
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind
@@ -287,10 +287,15 @@ class LogComparison:
         template = self.knowledge.template
         frame, other = (within(set_of(one.units), template) for one in (a, b))
         is_plain = verdict.same is Same.SAME and Aside.VOLATILE not in verdict.set_aside
-        return self._items_veto(a.url, b.url, is_plain=is_plain and np.array_equal(frame, other))
+        if is_plain and np.array_equal(frame, other):
+            return self._items_veto(a.url, b.url)
+        of_a, of_b = (values_of(units[is_of(units, Kind.TEXT)]) for units in map(set_of, (a.units, b.units)))
+        return self._items_veto(
+            a.url, b.url, {value & VALUE for value in within(distinct(of_a), distinct(of_b)).tolist()}
+        )
 
-    def _items_veto(self, url: str, other: str, *, is_plain: bool = True) -> str | None:
-        return self.items.veto(url, other, self.knowledge.shown, is_plain=is_plain)
+    def _items_veto(self, url: str, other: str, standing: Container[int] | None = None) -> str | None:
+        return self.items.veto(url, other, self.knowledge.shown, standing=standing)
 
     def learn_items(self, labels: Mapping[str, str]) -> None:
         """Learn which fields of items change in any case. *labels*: by URL, equal ones show the same."""

@@ -49,13 +49,23 @@ def test_a_value_that_the_spider_made_tells_pages_apart():
     items = by_currency(MADE)
     items.name(names())
     for is_plain in (True, False):
-        assert items.veto(EUR, USD, is_plain=is_plain) == "the spider took other items: field `price`"
+        assert (
+            items.veto(EUR, USD, standing=None if is_plain else ())
+            == "the spider took other items: field `price`"
+        )
 
 
 def test_a_value_of_the_page_tells_apart_only_where_nothing_was_set_aside():
     items = by_currency(SHOWN)
-    assert items.veto(EUR, USD, is_plain=False) is None
-    assert items.veto(EUR, USD, is_plain=True) is not None
+    assert items.veto(EUR, USD, standing=()) is None
+    assert items.veto(EUR, USD) is not None
+
+
+def test_a_text_that_both_pages_have_tells_apart_whatever_else_changes():
+    """The spider takes the one tab of a page with all tabs that the URL names."""
+    items = by_currency(SHOWN)
+    assert items.veto(EUR, USD, standing={150, 151}) is not None
+    assert items.veto(EUR, USD, standing={150}) is None
 
 
 def test_pages_that_gave_the_same_are_not_told_apart():
@@ -163,7 +173,7 @@ def shells(ends: dict[str, tuple[int, int]]) -> Items:
 
 def test_requests_that_the_spider_made_up_tell_shells_apart():
     items = shells({EUR: (1, 11), USD: (2, 12)})
-    assert items.veto(EUR, USD, is_plain=False) is not None
+    assert items.veto(EUR, USD, standing=()) is not None
     assert items.veto(EUR, USD, {11: 7}) is not None
 
 
