@@ -5,7 +5,7 @@ A request that is not fetched is kept whole. A request that cannot be kept is fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_dust.settings import DustSettings
+
+#: In a request's meta, internal: it was capped, and waits again.
+GIVEN_BACK = "_dust_given_back"
 
 
 class TrapJournal:
@@ -65,14 +68,19 @@ class TrapJournal:
         self._write_returned(request, "", "a page outside of the trap links to it")
         return request.replace(dont_filter=True)
 
-    def give_back(self, identity: str) -> None:
-        """Give back the capped requests of the form *identity*, whose pages bring something new again."""
-        self._returning.queue_later(self._take_capped(identity))
+    def give_back(self, identity: str, has_ended: Callable[[], bool]) -> None:
+        """Give back capped requests of the form *identity*, whose pages bring something new again, until it *has_ended* again.
+        They are put last again, so that they are drawn like any that wait.
+        """
+        self._returning.queue_later(self._take_capped(identity, has_ended))
 
-    def _take_capped(self, identity: str) -> Iterator[Request]:
-        for _, request in self._open_store().take_of_rule(identity):
+    def _take_capped(self, identity: str, has_ended: Callable[[], bool]) -> Iterator[Request]:
+        capped = self._open_store().take_of_rule(identity)
+        while not has_ended() and (taken := next(capped, None)) is not None:
+            request = taken[1]
             self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
             self._write_returned(request, identity, "its form brings something new again")
+            request.meta[GIVEN_BACK] = True
             yield request.replace(dont_filter=True)
 
     def _write_returned(self, request: Request, identity: str, why: str) -> None:

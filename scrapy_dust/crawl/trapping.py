@@ -13,7 +13,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -26,7 +26,7 @@ from scrapy_dust.crawl.kept_forms import KeptForms
 from scrapy_dust.crawl.outcome_middlewares import DustOutcomeMiddleware
 from scrapy_dust.crawl.put_last import PutLast, in_words, why_last
 from scrapy_dust.crawl.requests import follows_rules, is_plain
-from scrapy_dust.crawl.trap_journal import TrapJournal
+from scrapy_dust.crawl.trap_journal import GIVEN_BACK, TrapJournal
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 from scrapy_dust.traps.budget import BARREN
@@ -148,7 +148,12 @@ class Trapping:
         return self._journal.take_back(request)
 
     def wake(self, request: Request) -> int:
-        """Undo the changes to *request* that put it last, now that it has left the queue. Returns its turn, or 0."""
+        """Undo the changes to *request* that put it last, now that it has left the queue. Returns its turn; 0 if it had none, and -1 if
+        it was given back, and has not been put last again.
+        """
+        if request.meta.pop(GIVEN_BACK, False):
+            request.dont_filter = False
+            return -1
         mark = request.meta.pop(LAST, None)
         if mark is None:
             return 0
@@ -292,16 +297,16 @@ class Trapping:
 
     def done(self, page: Arrived, response: Response) -> None:
         """Take note that the callback is done with *page*."""
-        had_ended = bool(self._capped) and page.account.has_ended
+        before = _ends(page.account)
         self._ledger.done(page, lambda: _said(response))
-        if had_ended and not page.account.has_ended:
+        if self._capped and before > _ends(page.account):
             self._give_back()
 
     def _give_back(self) -> None:
-        """Give back the capped requests of forms that bring something again."""
-        for identity in [one for one, account in self._capped.items() if not account.has_ended]:
-            del self._capped[identity]
-            self._journal.give_back(identity)
+        """Give back capped requests of forms that bring something again, until these end again."""
+        for identity, account in self._capped.items():
+            if not account.has_ended:
+                self._journal.give_back(identity, partial(getattr, account, "has_ended"))
 
     def gone(self, response: Response) -> None:
         """Take note of *response*, of which the spider makes nothing, if it says that there is no such page."""
@@ -336,7 +341,7 @@ class Trapping:
     @property
     def capped(self) -> list[str]:
         """The forms of which no more is fetched, in words."""
-        return [in_words(account.form.text) for account in self._capped.values()]
+        return [in_words(account.form.text) for account in self._capped.values() if account.has_ended]
 
     def _forms(self) -> str:
         most = self.put_last
@@ -386,6 +391,11 @@ def pages_for(risk: float) -> int:
 def trap_id(form: str) -> str:
     """The id by which the journal, ``dustrules requeue`` and DUST_TRAPS_WANTED name *form*."""
     return f"trap-{xxh3_64_hexdigest(form.encode('utf-8', 'surrogatepass'))[:10]}"
+
+
+def _ends(account: Account) -> tuple[bool, bool]:
+    """Whether the row is over that the form of *account* may share with others, and whether the form has ended."""
+    return account.pool.queue.is_over, account.has_ended
 
 
 def _is_of_interest(request: Request) -> bool:

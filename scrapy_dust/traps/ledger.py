@@ -163,7 +163,8 @@ class Ledger:
             return
         far = self.budget.leads(page.account, account)
         if far is not None:
-            page.leads_on = True
+            # What has brought nothing, and ends by the same row, is looked at in that row.
+            page.leads_on |= account.worth > 0 or account.pool.queue is not page.account.pool.queue
             page.links += self.budget.lends(page.account, account, far)
             # What ends a form goes by all links.
             page.follows_links = self._caps or page.links * LINK < MOST
