@@ -159,12 +159,14 @@ class Ledger:
             page.brought.add(thing)
         if self._caps:
             page.hopes |= self.budget.hopes(page.site, page.account, account)
-        if page.links * LINK >= MOST:
+        if page.leads_on and page.links * LINK >= MOST:
             return
         far = self.budget.leads(page.account, account)
-        if far is not None:
-            # What has brought nothing, and ends by the same row, is looked at in that row.
-            page.leads_on |= account.worth > 0 or account.pool.queue is not page.account.pool.queue
+        if far is None:
+            return
+        # What has brought nothing, and ends by the same row, is looked at in that row.
+        page.leads_on |= account.worth > 0 or account.pool.queue is not page.account.pool.queue
+        if page.links * LINK < MOST:
             page.links += self.budget.lends(page.account, account, far)
             # What ends a form goes by all links.
             page.follows_links = self._caps or page.links * LINK < MOST
@@ -199,7 +201,7 @@ class Ledger:
         if not page.is_read:
             # Where items are known, the next pages are read.
             return Page(0.0, items=page.items) if are_chosen and page.items else None
-        if page.links * LINK >= MOST:
+        if page.leads_on and page.links * LINK >= MOST:
             return Page(0.0, items=page.items)
         new = self._new(page, read, are_chosen=are_chosen)
         if new is None:
