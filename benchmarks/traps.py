@@ -5,6 +5,7 @@
     python -m benchmarks.traps chains [NAME …] [--length 2000]
     python -m benchmarks.traps attacks [NAME …] [--most 6000]
     python -m benchmarks.traps drawn [--sites 24]
+    python -m benchmarks.traps shops [--sites 24] [--first 0]
     python -m benchmarks.traps broad [--hosts 100000] [--each 20]
     python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
     python -m benchmarks.traps live [SITE …] [--pages 1000] [--seconds 1200]
@@ -13,7 +14,8 @@ Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells 
 network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
 needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *drawn*: sites that chance
-draws (`tests/traps/drawn.py`); *plain* and *last* are items among half as many pages as the site has. *broad*: memory and time of what tells
+draws (`tests/traps/drawn.py`); *plain* and *last* are items among half as many pages as the site has. *shops*: shops that chance draws
+(`tests/traps/drawn_shops.py`), with one secret. *broad*: memory and time of what tells
 traps, with as many hosts. *cost*: CPU time a page in what tells traps, beside that of a whole crawl. *live*: different contents among so many pages of the
 real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
@@ -33,11 +35,14 @@ from typing import Any, ClassVar
 from benchmarks.live.__main__ import SITES, running
 from benchmarks.live.contents import contents, volatile_places
 from benchmarks.live.crawls import Site as RealSite
+from scrapy_dust.crawl import trapping
+from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.sites import site_of
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.said import said_by
 from tests.traps.crawling import Crawled, crawl
 from tests.traps.drawn import Drawn
+from tests.traps.drawn_shops import Shop
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
 from tests.traps.sites import CHAINS, MARKS, TRAPS, Facets, Site, chain, trapped
@@ -134,6 +139,18 @@ def drawn(options: Options) -> None:
         )
 
 
+def shops(options: Options) -> None:
+    trapping.local_draw = lambda folder: Draw(b"\1" * 32, "2026-11-20")
+    print("| shop | items | least | cap: pages | times the least | lost |\n|---|---|---|---|---|---|")
+    for seed in range(options.first, options.first + options.sites):
+        shop = Shop(seed=seed)
+        most = 8 * shop.least + 1000
+        cap = _simulated(shop, most, DUST_TRAPS="cap")
+        pages = f"{len(cap.pages):,}" if len(cap.pages) < most else f"more than {most:,}"
+        times, lost = len(cap.pages) / shop.least, len(shop.names - cap.items.keys())
+        print(f"| {seed} | {shop.items:,} | {shop.least:,} | {pages} | {times:.2f} | {lost} |", flush=True)
+
+
 def broad(options: Options) -> None:
     """Hosts in turn, a page of each, as in a broad crawl; every tenth has session ids, and every hundredth a calendar."""
     ledger, began = Ledger(), time.process_time()
@@ -227,7 +244,7 @@ def _live(name: str, site: RealSite) -> str:
 
 
 _TASKS: dict[str, Callable[[Options], None]] = {
-    task.__name__: task for task in (families, facets, chains, attacks, drawn, broad, cost, live)
+    task.__name__: task for task in (families, facets, chains, attacks, drawn, shops, broad, cost, live)
 }
 
 
@@ -244,6 +261,7 @@ def main() -> None:
     parser.add_argument("--facets", nargs="*", type=int, default=[3, 8])
     parser.add_argument("--length", type=int, default=2000)
     parser.add_argument("--sites", type=int, default=24)
+    parser.add_argument("--first", type=int, default=0, help="the first of the drawn shops")
     parser.add_argument("--hosts", type=int, default=100_000)
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)

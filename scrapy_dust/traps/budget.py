@@ -308,7 +308,7 @@ class Budget:
         if self.items_are_chosen(site):
             far, its = giver.to_items, taker.to_items
         is_below = giver.form.family == taker.form.family and set(giver.form.names) < set(taker.form.names)
-        is_other = is_below or not giver.form.is_kin_of(taker.form)
+        is_other = is_below or not giver.form.first.is_kin_of(taker.form)
         is_nearer = (its, not is_below) < (far, True)
         return (
             is_other and is_nearer and giver.pool.queue is not taker.pool.queue and not taker.pool.has_enough

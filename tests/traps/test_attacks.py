@@ -16,6 +16,7 @@ from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.novelty import MOST
 from tests.traps.drawn import Drawn
+from tests.traps.drawn_shops import Shop
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
 from tests.traps.sites import HOST, Facets, Site, calendar_by_path, chain, trapped, words
@@ -332,6 +333,33 @@ def test_sites_that_chance_has_drawn_lose_nothing_to_cap_and_give_a_budget_no_le
     budget = len(drawn.pages) // 2
     plain, last = (simulate(drawn.site(), folder, budget) for folder in (None, tmp_path / "last"))
     assert len(last.items) >= len(plain.items)
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("seed", [6, 12, 32, 34, 42])
+def test_shops_that_chance_has_drawn_end_and_lose_nothing_to_cap(tmp_path, seed):
+    shop = Shop(seed=seed)
+    done = simulate(shop, tmp_path, 2000, **CAP)
+    assert len(done.pages) < 1200
+    assert done.items.keys() == shop.names
+
+
+@pytest.mark.parametrize("secret", [38, 54])
+def test_a_form_that_is_taken_up_again_is_not_fetched_whole(tmp_path, monkeypatch, secret):
+    """With these secrets a page goes on with a list after thousands of its form were capped."""
+    monkeypatch.setattr(trapping, "local_draw", lambda folder: Draw(bytes([secret]) * 32, "2026-11-20"))
+    done = simulate(trapped("things compared"), tmp_path, 2000, **CAP)
+    assert len(done.pages) < 1200
+    assert len(done.items) == 600
+
+
+def test_links_of_a_repeated_page_to_the_form_that_it_repeats_do_not_keep_repeats_from_their_end():
+    budget = Budget(enough=9)
+    form = Form(f"{HOST}/compare", ("ids",))
+    first, again, other = (budget.account(one) for one in (form, form.again, Form(f"{HOST}/about").again))
+    budget.came("s.test", first, Page(MOST, items=1))
+    assert not budget.hopes("s.test", again, first)
+    assert budget.hopes("s.test", other, first)
 
 
 @pytest.mark.usefixtures("_same_draw")
