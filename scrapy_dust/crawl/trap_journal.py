@@ -5,7 +5,7 @@ A request that is not fetched is kept whole. A request that cannot be kept is fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_dust.settings import DustSettings
+    from scrapy_dust.traps.budget import Account
 
 #: In a request's meta, internal: it was capped, and waits again.
 GIVEN_BACK = "_dust_given_back"
@@ -40,9 +41,9 @@ class TrapJournal:
         self._is_open = False
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def put_last(self, request: Request, form: str, identity: str) -> None:
-        """Report that *request* is fetched after all others."""
-        self._crawler.stats.inc_value(Stat.PUT_LAST.value)
+    def put_last(self, request: Request, form: str, identity: str, *, is_new: bool) -> None:
+        """Report that *request* is fetched after all others. *is_new*: it was not put last before."""
+        self._crawler.stats.inc_value(Stat.PUT_LAST.value, is_new)
         self._journal.write_request_event(What.PUT_LAST, request, (identity,), form)
 
     def its_turn(self, request: Request, identity: str) -> None:
@@ -68,15 +69,15 @@ class TrapJournal:
         self._write_returned(request, "", "a page outside of the trap links to it")
         return request.replace(dont_filter=True)
 
-    def give_back(self, identity: str, has_ended: Callable[[], bool]) -> None:
-        """Give back capped requests of the form *identity*, whose pages bring something new again, until it *has_ended* again.
-        They are put last again, so that they are drawn like any that wait.
+    def give_back(self, identity: str, account: Account) -> None:
+        """Give back capped requests of the form *identity* until the form of *account*, which is the same, has ended again. They are
+        put last again, so that they are drawn like any that wait.
         """
-        self._returning.queue_later(self._take_capped(identity, has_ended))
+        self._returning.queue_later(self._take_capped(identity, account))
 
-    def _take_capped(self, identity: str, has_ended: Callable[[], bool]) -> Iterator[Request]:
+    def _take_capped(self, identity: str, account: Account) -> Iterator[Request]:
         capped = self._open_store().take_of_rule(identity)
-        while not has_ended() and (taken := next(capped, None)) is not None:
+        while not account.has_ended and (taken := next(capped, None)) is not None:
             request = taken[1]
             self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
             self._write_returned(request, identity, "its form brings something new again")

@@ -10,10 +10,9 @@ again, or when a page outside the form links to it.
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -30,6 +29,7 @@ from scrapy_dust.crawl.trap_journal import GIVEN_BACK, TrapJournal
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 from scrapy_dust.traps.budget import BARREN
+from scrapy_dust.traps.ending import pages_for
 from scrapy_dust.traps.items import digest_of
 from scrapy_dust.traps.ledger import Arrived, Ledger, Place
 from scrapy_dust.traps.said import Said, said_by
@@ -135,7 +135,7 @@ class Trapping:
         """Take note that *request*, to which *link* leads, is no duplicate."""
         try:
             if LAST in request.meta:
-                self._waits(request, is_new=True)
+                self._waits(request, 0)
             if link.place.site:
                 self._ledger.leads(*link)
         except Exception as error:  # noqa: BLE001  as above
@@ -148,8 +148,8 @@ class Trapping:
         return self._journal.take_back(request)
 
     def wake(self, request: Request) -> int:
-        """Undo the changes to *request* that put it last, now that it has left the queue. Returns its turn; 0 if it had none, and -1 if
-        it was given back, and has not been put last again.
+        """Undo the changes to *request* that put it last, now that it has left the queue. Returns its turn, 0 if it had none, and -1 if
+        it is given back and has none yet.
         """
         if request.meta.pop(GIVEN_BACK, False):
             request.dont_filter = False
@@ -187,7 +187,7 @@ class Trapping:
             return True
         self._put_off += 1
         self._lower(request, place)
-        self._waits(request, is_new=not turn)
+        self._waits(request, turn)
         request.dont_filter = True  # it has passed the dupefilter
         return False
 
@@ -234,12 +234,12 @@ class Trapping:
         request.meta[LAST] = [place.turn, lowered, place.form.text]
         self._late[place.form.text] = place.account
 
-    def _waits(self, request: Request, *, is_new: bool) -> None:
+    def _waits(self, request: Request, turn: int) -> None:
         form = request.meta[LAST][2]
         self._waiting[form] += 1
-        self._ledger.budget.waits(self._late[form], is_new=is_new)
-        if is_new:
-            self._journal.put_last(request, form, trap_id(form))
+        self._ledger.budget.waits(self._late[form], is_new=not turn)
+        if turn <= 0:
+            self._journal.put_last(request, form, trap_id(form), is_new=not turn)
 
     def _cap(self, request: Request, place: Place) -> bool:
         if not place.form.is_again and _OF_A_TRAP not in request.meta:
@@ -297,16 +297,17 @@ class Trapping:
 
     def done(self, page: Arrived, response: Response) -> None:
         """Take note that the callback is done with *page*."""
-        before = _ends(page.account)
+        account, queue = page.account, page.account.pool.queue
+        before = queue.is_over, account.has_ended
         self._ledger.done(page, lambda: _said(response))
-        if self._capped and before > _ends(page.account):
+        if self._capped and before > (queue.is_over, account.has_ended):
             self._give_back()
 
     def _give_back(self) -> None:
         """Give back capped requests of forms that bring something again, until these end again."""
         for identity, account in self._capped.items():
             if not account.has_ended:
-                self._journal.give_back(identity, partial(getattr, account, "has_ended"))
+                self._journal.give_back(identity, account)
 
     def gone(self, response: Response) -> None:
         """Take note of *response*, of which the spider makes nothing, if it says that there is no such page."""
@@ -383,19 +384,9 @@ class Trapping:
             )
 
 
-def pages_for(risk: float) -> int:
-    """How many pages in a row without anything new show that at most a share *risk* of the rest has any, at 95 %."""
-    return max(1, math.ceil(math.log(0.05) / math.log1p(-min(max(risk, 1e-6), 0.999))))
-
-
 def trap_id(form: str) -> str:
     """The id by which the journal, ``dustrules requeue`` and DUST_TRAPS_WANTED name *form*."""
     return f"trap-{xxh3_64_hexdigest(form.encode('utf-8', 'surrogatepass'))[:10]}"
-
-
-def _ends(account: Account) -> tuple[bool, bool]:
-    """Whether the row is over that the form of *account* may share with others, and whether the form has ended."""
-    return account.pool.queue.is_over, account.has_ended
 
 
 def _is_of_interest(request: Request) -> bool:

@@ -13,6 +13,7 @@ A form does not end while no more URLs wait than the row has had pages: then the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -25,6 +26,11 @@ _LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
 _LISTED = 500_000
 #: So much longer is a row of pages of which only their words are new, and one of selections that may show more.
 _TWICE = 2
+
+
+def pages_for(risk: float) -> int:
+    """How many pages in a row without anything new show that at most a share *risk* of the rest has any, at 95 %."""
+    return max(1, math.ceil(math.log(0.05) / math.log1p(-min(max(risk, 1e-6), 0.999))))
 
 
 class Page(NamedTuple):
