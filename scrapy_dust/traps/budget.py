@@ -330,10 +330,9 @@ class Budget:
     def _book(self, account: Account, page: Page) -> None:
         account.own += (page.value - account.own) * _PART
         account.credit += (page.value - account.credit) * _PART
-        if page.value >= TURNS[0]:
+        if page.value >= TURNS[0] and not page.lists:
             account.worth += 1
             account.promised = 0
-        if page.value >= TURNS[0] and not page.lists:
             account.pause = min(max(_SHOWN, account.pages // UNREAD), account.pause * 2 + 1)
             account.unread = account.pause
         else:
