@@ -193,7 +193,7 @@ class Trapping:
 
     def _go(self, request: Request, place: Place, turn: int) -> None:
         self._put_off = 0
-        self._ledger.budget.sent(place.account)
+        self._ledger.budget.sent(place.account, is_early=place.is_late and not turn)
         self._going[request.url] = place
         if len(self._going) > _GOING:
             del self._going[next(iter(self._going))]

@@ -238,9 +238,10 @@ class Budget:
         if account is not None:
             account.pool.queue.left = max(0, account.pool.queue.left - 1)
 
-    def sent(self, account: Account) -> None:
-        """Take note that a URL of the form is being fetched."""
+    def sent(self, account: Account, *, is_early: bool = False) -> None:
+        """Take note that a URL of the form is being fetched. *is_early*: without having waited, though its form comes last."""
         account.asked += 1
+        account.pool.queue.came += is_early
 
     def is_read(self, account: Account) -> bool:
         """Whether the page that has come should be read. Ask once for each page."""

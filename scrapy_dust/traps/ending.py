@@ -120,7 +120,7 @@ class Queue:
     """The number of URLs that wait for their turn, of one form or of all forms that end together."""
 
     left: int = 0  #: that wait
-    came: int = 0  #: that have begun to wait since something new was found
+    came: int = 0  #: that have begun to wait, or were fetched early, since something new was found
     went: int = 0  #: pages that were drawn since then
     is_over: bool = False  #: a row was long enough, and too many were left to fetch them all
 
