@@ -15,7 +15,7 @@ network (`tests/traps/simulating.py`). *plain*, *last*: real items among the fir
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
 needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *drawn*: sites that chance
 draws (`tests/traps/drawn.py`); *plain* and *last* are items among half as many pages as the site has. *shops*: shops that chance draws
-(`tests/traps/drawn_shops.py`), with one secret. *broad*: memory and time of what tells
+(`tests/traps/drawn_shops.py`). Each crawl draws with a secret of its own, or all with ``--secret``. *broad*: memory and time of what tells
 traps, with as many hosts. *cost*: CPU time a page in what tells traps, beside that of a whole crawl. *live*: different contents among so many pages of the
 real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
@@ -140,7 +140,6 @@ def drawn(options: Options) -> None:
 
 
 def shops(options: Options) -> None:
-    trapping.local_draw = lambda folder: Draw(b"\1" * 32, "2026-11-20")
     print("| shop | items | least | cap: pages | times the least | lost |\n|---|---|---|---|---|---|")
     for seed in range(options.first, options.first + options.sites):
         shop = Shop(seed=seed)
@@ -266,7 +265,10 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1200)
+    parser.add_argument("--secret", type=int)
     options = parser.parse_args()
+    if options.secret is not None:
+        trapping.local_draw = lambda folder: Draw(bytes([options.secret]) * 32, "2026-11-20")
     logging.disable(logging.CRITICAL)
     _TASKS[options.task](options)
 

@@ -344,6 +344,15 @@ def test_shops_that_chance_has_drawn_end_and_lose_nothing_to_cap(tmp_path, seed)
     assert done.items.keys() == shop.names
 
 
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize(("name", "marks"), [("calendar by words, de", ""), ("endless ids", "sid6")])
+def test_a_trap_ends_of_which_two_urls_wait_or_whose_links_have_session_ids(tmp_path, name, marks):
+    """Of the calendar two URLs wait at a time. Links with session ids seem to lead from the endless ids to new lists."""
+    done = simulate(trapped(name, marks), tmp_path, 2000, **CAP)
+    assert len(done.pages) < 1300
+    assert len(done.items) == 600
+
+
 @pytest.mark.parametrize("secret", [38, 54])
 def test_a_form_that_is_taken_up_again_is_not_fetched_whole(tmp_path, monkeypatch, secret):
     """With these secrets a page goes on with a list after thousands of its form were capped."""
