@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
 
+from scrapy_dust.rules.guards import holds
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules, Step
 from scrapy_dust.rules.word_index import WordIndex
@@ -49,6 +50,8 @@ class Effect:
     bad: tuple[Merge, ...] = ()
     unknown: int = 0  #: merges of pages of which at most one is known
     endless: bool = False  #: with it, some URL comes to no end
+    #: Whether the edit changes no URL twice. Under a guard it then does the same to all URLs for which the guard holds.
+    is_made_once: bool = False
 
     @property
     def saves(self) -> int:
@@ -108,33 +111,40 @@ class Classes:
         return known[0]
 
     def _effect_of_merges(self, edit: Rule) -> Effect:
+        if edit.guard and (wide := self._effects.get(edit.unguarded)) and wide[0].is_made_once:
+            return self._effect_under_guard(edit, wide[0].moved)
         moved: dict[str, str] = {}
+        is_made_once, has_rules = True, bool(self.function.rules)
         with_edit = self.function.with_rule(edit)
-        # Found by words; some that the edit does not change may be among them.
-        found = self._index.names_touched(edit)
-        for key in self.forms if found is None else found:
-            form = self.forms.get(key)
-            if form is None or not edit.may_change(key):
-                continue
-            self.work += 1
-            changed = edit.apply_to_parts(key, form)
+        for key in self._touched_keys(edit):
+            changed = edit.apply_to_parts(key, self.forms[key])
             if changed == key:
                 continue
-            target = self._settled_key(changed, edit, with_edit)
+            target, on_the_way = self._way_of(changed) if has_rules else (changed, (changed,))
+            for one in on_the_way:
+                if edit.apply(one) != one:
+                    is_made_once, target = False, with_edit.settle(changed)
+                    break
             if target is None:
                 return Effect({}, endless=True)
             if target != key:
                 moved[key] = target
-        return self._sort_merges(moved)
+        return self._sort_merges(moved, is_made_once)
 
-    def _settled_key(self, form: str, edit: Rule, with_edit: SiteRules) -> str | None:
-        """The key of *form* once *edit* is accepted, as in *with_edit*; None where that comes to no end."""
-        end, forms = self._way_of(form) if self.function.rules else (form, (form,))
-        # Many edits make the same form, and most have then nothing more to do on its way.
-        for one in forms:
-            if edit.apply(one) != one:
-                return with_edit.settle(form)
-        return end
+    def _effect_under_guard(self, edit: Rule, wide: Mapping[str, str]) -> Effect:
+        """The effect of *edit*, which without its guard moves all of *wide*."""
+        touched = [key for key in self._touched_keys(edit) if key in wide]
+        moved = {key: wide[key] for key in touched if holds(edit.guard, self.forms[key])}
+        return self._sort_merges(moved, is_made_once=True)
+
+    def _touched_keys(self, edit: Rule) -> list[str]:
+        """The keys that have the texts which *edit* needs. Only keys with the rarest word of these texts are looked at."""
+        found, forms = self._index.names_touched(edit), self.forms
+        touched = [
+            key for key in (forms if found is None else found) if key in forms and edit.may_change(key)
+        ]
+        self.work += len(touched)
+        return touched
 
     def _way_of(self, form: str) -> tuple[str | None, tuple[str, ...]]:
         """The key of *form* under the accepted edits, None where they come to no end; and all forms on the way there."""
@@ -147,7 +157,7 @@ class Classes:
             known = self._ways[form] = end, (form, *[after for _, _, after in steps])
         return known
 
-    def _sort_merges(self, moved: dict[str, str]) -> Effect:
+    def _sort_merges(self, moved: dict[str, str], is_made_once: bool) -> Effect:
         contents = self.contents
         # Most targets are new, and of one key: nothing is merged there.
         groups: dict[str, list[str]] = {
@@ -170,7 +180,7 @@ class Classes:
                 good.append(merge)
             else:
                 unknown += len(known) - 1
-        return Effect(moved, tuple(good), tuple(bad), unknown)
+        return Effect(moved, tuple(good), tuple(bad), unknown, is_made_once=is_made_once)
 
     def accept(self, edit: Rule, effect: Effect) -> None:
         """Accept *edit*, whose effect is known."""
