@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
+from typing import NamedTuple
 
 from scrapy_dust.rules.guards import holds
 from scrapy_dust.rules.rule import Rule
@@ -21,8 +22,7 @@ from scrapy_dust.url.parts import Parts, parts_of
 _MOST_WAYS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(NamedTuple):
     """Classes that an edit merges into one."""
 
     key: str

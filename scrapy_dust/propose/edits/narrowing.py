@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import log
+from typing import NamedTuple
 
 from scrapy_dust.propose.edits.classes import Effect, Merge
 from scrapy_dust.rules.guards import Condition, Guard, attributes, holds
@@ -31,8 +32,7 @@ class Leaf:
     tries: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     contents: frozenset[Hashable]  #: that a merge makes one
     is_good: bool  #: whether they are equal
     conditions: frozenset[int]  #: that all of the moved URLs fulfil
@@ -87,10 +87,11 @@ def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int, truths: Truths
     bad = len(rows) - good
     if len(guard) >= _DEPTH or not good or not bad:
         return
-    of_good = Counter(chain.from_iterable([row.conditions for row in rows if row.is_good]))
-    of_bad = Counter(chain.from_iterable([row.conditions for row in rows if not row.is_good]))
-    counts = ((one, (of_good[one], of_bad[one])) for one in of_good | of_bad)
-    useful = {one: (g, b) for one, (g, b) in counts if 1 < g + b < len(rows)}
+    in_all = Counter(chain.from_iterable([row.conditions for row in rows]))
+    in_good = Counter(chain.from_iterable([row.conditions for row in rows if row.is_good]))
+    useful = {
+        one: (in_good[one], count - in_good[one]) for one, count in in_all.items() if 1 < count < len(rows)
+    }
     if not useful:
         return
     gains = {counted: _information_gain(good, bad, *counted) for counted in set(useful.values())}
