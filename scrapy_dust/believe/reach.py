@@ -20,7 +20,7 @@ from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import Parts, parts_of
-from scrapy_dust.url.value_classes import value_class
+from scrapy_dust.url.value_classes import MIXED_ID, value_class
 from scrapy_dust.visits.strata import template_of
 
 #: Aspects, each with how many contents bear a rule out where URLs have it.
@@ -41,8 +41,6 @@ _VALUES = 50_000
 #: Aspects that say how long a number is: the longest of the URL, and the values that the rule does away with.
 _DIGITS = re.compile(r"(numbers of|of values(?: [0-9]+)?:) ([0-9]{1,6}) digits")
 _NUMBER = re.compile(r"[0-9]+")
-# Letters and digits in turn: `article12` is no id, nor is `20th`.
-_ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
 
 
 def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
@@ -50,7 +48,7 @@ def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
     numbers, and the kind of each value that *rule* removes.
     """
     applied = rule.apply(url)
-    form = _ID.sub("*", applied)
+    form = MIXED_ID.sub("*", applied)
     _, _, beyond = form.partition("://")
     longest = max(map(len, _NUMBER.findall(beyond.partition("/")[2])), default=0)
     host = "/".join(url.split("/", 3)[:3])
@@ -143,7 +141,7 @@ def _kind_with_length(value: str) -> str:
 @lru_cache(maxsize=4096)
 def change_of(rule: Rule) -> str:
     """The change that *rule* makes, as a text without numbers, ids and guards: rules with one text share their reach."""
-    return _NUMBER.sub("0", _ID.sub("*", str(rule.unguarded)))
+    return _NUMBER.sub("0", MIXED_ID.sub("*", str(rule.unguarded)))
 
 
 def changed_urls(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:

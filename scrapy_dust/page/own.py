@@ -8,6 +8,8 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import accumulate, chain
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from scrapy_dust.url.value_classes import may_be_token
+
 #: As often a URL is looked for that stands in another.
 _ROUNDS = 3
 #: Characters of a session id at the least.
@@ -19,6 +21,8 @@ _MAX_PARAMETERS = 20
 
 _HOST = re.compile(r"\Ahttps?://[^/?#]*+")
 _PIECE = re.compile(r"[^/?&;]+")
+#: The scheme of a URL that stands in another.
+_SCHEME = re.compile(r"\bhttps?:/", re.IGNORECASE)
 
 
 class OwnUrl:
@@ -58,6 +62,14 @@ class OwnUrl:
         held = _holding([f"&{piece}" for piece in pieces], self._inside, self.repeated) if pieces else ()
         own = {pieces[at] for at in held}
         return ["/".join(piece for piece in found if piece not in own) for found in split]
+
+    def parts_beside(self, url: str) -> list[str]:
+        """The segments and parameters of *url*, and of the URLs in it, that the page's own URL has not, if one of them may be a
+        token. Hosts do not count.
+        """
+        said = _SCHEME.sub("/", decoded(_HOST.sub("", url.partition("#")[0])))
+        parts = [part for part in _PIECE.findall(said) if part not in self.pieces]
+        return parts if any(map(may_be_token, parts)) else []
 
     def repeated_in(self, urls: list[str]) -> Collection[int]:
         """The indexes of those *urls* that contain the page's path, one of its parameters or one of their values.

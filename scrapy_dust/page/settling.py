@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from urllib.parse import urljoin
 
@@ -92,6 +92,19 @@ class Settling:
         self.units += units
         self._say_beside((self.links[at][1], targets[at][0] or "") for at in sorted(own))
         return np.concatenate([np.fromiter(self.units, np.uint64, len(self.units)), *self.blocks])
+
+    def said_in_links(self) -> Iterator[tuple[int, list[str]]]:
+        """The parts of each link with a token that the page's own URL has not, with the link's unit; of a link for the page
+        itself twice, as one of these and as a link like any other.
+        """
+        actions = [(one[1], one[1], one[2]) for one in self.actions if one[0] is What.ACTION]
+        links = [*self.links, *actions]
+        for (place, own_place, _), (url, value) in zip(
+            links, self._addresses.targets([link[2] for link in links]), strict=True
+        ):
+            if url is not None and (said := self._own.parts_beside(url)):
+                for at in {place, own_place}:
+                    yield at | value, said
 
     def _say_beside(self, own_links: Iterable[tuple[int, str]]) -> None:
         """Add a unit for each place with few links for the page itself: what these links say beside the page's own URL.

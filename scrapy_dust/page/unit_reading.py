@@ -70,7 +70,7 @@ def said_in_markup(markup: str, url: str, encoding: str) -> Said:
     walk = _Texts(memory, settling)
     bare, contents = bared(markup)
     walk.through(TOKEN.finditer(bare), iter(contents), memory.root)
-    return Said(walk.texts, _fields(settling))
+    return _said(walk.texts, settling)
 
 
 def said_in_text(text: str, url: str, encoding: str) -> Said | None:
@@ -84,11 +84,11 @@ def said_in_text(text: str, url: str, encoding: str) -> Said | None:
         settling.add(emissions_of_json(memory.root.below("json"), text))
     else:
         return None
-    return Said(walk.texts, _fields(settling))
+    return _said(walk.texts, settling)
 
 
-def _fields(settling: Settling) -> list[tuple[int, str]]:
-    return [(unit, said) for unit, _, said in settling.fields]
+def _said(texts: Sequence[tuple[int, str]], settling: Settling) -> Said:
+    return Said(texts, [(unit, said) for unit, _, said in settling.fields], list(settling.said_in_links()))
 
 
 class _Texts(Walk):

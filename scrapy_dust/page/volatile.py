@@ -188,7 +188,7 @@ def is_volatile(key: int, changes: Changes) -> bool:
 def is_sure(key: int, changes: Changes) -> bool:
     """Whether the place, the shape, or all shapes of the place *key*, with these *changes*, are surely volatile.
 
-    Of texts only words tell that.
+    Of texts and links only words tell that.
     """
     if _may_keep_parts(key, changes):
         return False
@@ -197,7 +197,8 @@ def is_sure(key: int, changes: Changes) -> bool:
 
 def _may_keep_parts(key: int, changes: Changes) -> bool:
     """Whether a part may last of what stands at the place or is of the shape *key*."""
-    return changes.keep_parts() or (_is_text(place_in(key)) and changes.told < LEAST_READ)
+    has_parts = kind_of(place_in(key)) in (Kind.TEXT, Kind.LINK, Kind.OWN_LINK)
+    return changes.keep_parts() or (has_parts and changes.told < LEAST_READ)
 
 
 def is_drawn(key: int, changes: Changes) -> bool:

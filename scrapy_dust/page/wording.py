@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scrapy_dust.page.places import VALUE
+from scrapy_dust.page.places import VALUE, Kind
 from scrapy_dust.page.unitsets import (
     EMPTY,
     SHAPED,
     UnitSet,
     array_of,
+    as_links,
     common_to,
     is_in,
     is_of,
@@ -40,10 +41,13 @@ from scrapy_dust.page.values import hash_of, pieces_of, value_of
 _MOST_WORDS = 20_000
 #: Characters of a field that are looked at.
 _MOST_CHARACTERS = 1000
+#: Parts of a link's URL that are looked at.
+_MOST_PARTS = 30
 #: Numbers of a text that are compared.
 _MOST_NUMBERS = 12
 #: Numbers that last: between answers to one URL they differ by so little of what they differ by between pages.
 _CLOSE = 0.05
+_LINKS = (Kind.LINK, Kind.OWN_LINK)
 _KEPT = 0xFFFFFFFF << 32 | VALUE
 _NUMBER = re.compile(r"(?<!\w)[0-9]{1,15}(?:[.,][0-9]{1,15})*(?=[^\W\d_]{0,3}(?!\w))")
 _DECIMALS = re.compile(r"[.,](?=[0-9]{1,2}$)")
@@ -54,6 +58,7 @@ class Said(NamedTuple):
 
     texts: Sequence[tuple[int, str]]  #: each with its place
     fields: Sequence[tuple[int, str]]  #: each with its unit
+    links: Sequence[tuple[int, Sequence[str]]] = ()  #: the parts of each link's URL, with its unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,9 @@ def wording_of(said: Said) -> Wording | None:
             return None
     for unit, text in said.fields[:_MOST_WORDS]:
         add(unit, text[:_MOST_CHARACTERS])
+    for unit, parts in said.links[:_MOST_WORDS]:
+        place, owner = unit >> 32 << 32, unit & _KEPT
+        found.update((place | hash_of(part) & 0xFFFFFFFF, owner) for part in parts[:_MOST_PARTS])
     if len(found) > _MOST_WORDS:
         return None
     both = np.array(sorted(found), np.uint64).reshape(-1, 2)
@@ -122,10 +130,10 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
     """
     if len(wordings) < 2:
         return NOTHING_READ
-    common = common_to(list(answers))
+    common = common_to([union_of((units, as_links(units))) for units in answers])
     changed = without(union_of(answers), common)
-    changed = changed[is_of(changed, *SHAPED)]
-    read = np.unique(places_of(changed))
+    changed = changed[is_of(changed, *SHAPED, *_LINKS)]
+    read = np.unique(places_of(union_of((changed, as_links(changed)))))
     # Words of texts that stay, last; what counts is what lasts in those that change.
     changing = [np.unique(one.words[~is_in(one.owners, common)]) for one in wordings]
     changing = [words[is_in(places_of(words), read)] for words in changing]
@@ -195,7 +203,10 @@ def _columns(shape: int, wordings: Sequence[Wording], *, partly: bool = False) -
 
 def lasting_words(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet) -> UnitSet:
     """The words at *places* that all answers *here* have and no answer *there* has, as units."""
-    words = common_to([np.unique(one.words) for one in here])
+    # A link that lasts is compared by the page at its end.
+    stay = common_to([np.unique(one.owners) for one in here])
+    stay = stay[is_of(stay, *_LINKS)]
+    words = common_to([np.unique(one.words[~is_in(one.owners, stay)]) for one in here])
     words = words[is_in(places_of(words), places)]
     return without(words, union_of(one.words for one in there))
 

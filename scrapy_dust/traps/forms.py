@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from scrapy_dust.url.value_classes import MIXED_ID, has_id
+
 #: Different words in one place of a path from which on they are ~: below the top of a site, and at its top.
 _WORDS, _WORDS_AT_TOP = 8, 24
 #: At the top a word that was seen so often is a section of the site, and stays itself.
@@ -30,14 +32,10 @@ ENDLESS = "…"
 AGAIN = " again"
 
 _NUMBER = re.compile(r"[0-9]+")
-# Letters and digits in turn: `article12` is no id, nor is `20th`.
-_ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
 _NAMED_NUMBER = re.compile(r"([^\W\d_]+)[0-9]+")
 _HEXADECIMAL = re.compile(r"(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,}")
 #: Characters of an id.
 _SHORTEST = 6
-_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
-_LETTER = re.compile(r"[A-Za-z]")
 _SEPARATED = re.compile(r"[\W_]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}")
 
@@ -182,18 +180,9 @@ def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield (f"/{place}" if len(part) >= _SHORTEST and has_id(part) else ""), part
 
 
-@lru_cache(maxsize=4096)
-def has_id(part: str) -> bool:
-    """Whether *part* of a path, or the value of a parameter, contains an id, such as `(S(4f2a90b1c3))`."""
-    return any(
-        _ID.fullmatch(run) or (_HEXADECIMAL.fullmatch(run) and _LETTER.search(run))
-        for run in _ALPHANUMERIC.findall(part)
-    )
-
-
 def kind_of(part: str) -> str:
     """*part* of a path with 0 for numbers and * for ids."""
-    return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
+    return _NUMBER.sub("0", MIXED_ID.sub("*", part)) if _NUMBER.search(part) else part
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.traps.forms import has_id
+from scrapy_dust.url.value_classes import has_id
 
 #: Names of parameters, and values of each, that are remembered.
 _NAMES, _VALUES = 500, 10_000

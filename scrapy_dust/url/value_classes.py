@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+#: Letters and digits in turn: `article12` is no id, nor is `20th`.
+MIXED_ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
+_IN_HEXADECIMAL = re.compile(r"(?=[0-9]*[A-Fa-f])(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,}")
+_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
+_CLOCK = re.compile(r"=[0-9]{9,}")
 
 _CLASSES = (
     ("empty", re.compile(r"")),
@@ -27,6 +34,19 @@ def value_class(value: str | None) -> str:
 def is_id(value: str) -> bool:
     """Whether *value* is an id that a machine made for one thing, and that tells a person nothing."""
     return value_class(value) in ("uuid", "hex")
+
+
+@lru_cache(maxsize=4096)
+def has_id(part: str) -> bool:
+    """Whether *part* of a path, or the value of a parameter, contains an id, such as `(S(4f2a90b1c3))`."""
+    return any(
+        MIXED_ID.fullmatch(run) or _IN_HEXADECIMAL.fullmatch(run) for run in _ALPHANUMERIC.findall(part)
+    )
+
+
+def may_be_token(part: str) -> bool:
+    """Whether *part* of a URL, a segment or a parameter, may be made for one answer: it contains an id or a time."""
+    return has_id(part) or _CLOCK.search(part) is not None
 
 
 #: Ids are not cut shorter: two ids may have fewer characters in common by accident.

@@ -520,6 +520,26 @@ _ATTACKS: dict[str, Family] = {
         lambda fetch, code: f'<a class="file" href="/{code}.zip?t={_token(fetch)}">x</a>',
         "substring-before(substring-after(//a[@class='file']/@href, '/'), '.')",
     ),
+    "signed_path": _live(
+        lambda fetch, code: f'<a class="file" href="http://files.example/{_token(fetch)}/{code}.zip">x</a>',
+        "substring-before(substring-after(substring-after(//a[@class='file']/@href, 'example/'), '/'), '.')",
+    ),
+    "link_with_token": _live(
+        lambda fetch, code: f'<a class="buy" href="/buy?t={_token(fetch)}&amp;v={code}">x</a>',
+        "substring-after(//a[@class='buy']/@href, 'v=')",
+    ),
+    "action_with_token": _live(
+        lambda fetch, code: (
+            f'<form method="post" action="/buy?v={code}&amp;t={_token(fetch)}"><button>x</button></form>'
+        ),
+        "substring-before(substring-after(//form/@action, 'v='), '&')",
+    ),
+    "link_in_link_with_token": _live(
+        lambda fetch, code: (
+            f'<a class="tell" href="http://tell.example/?u=http%3A%2F%2Fs.test%2Fp%3Fv%3D{code}%26t%3D{_token(fetch)}">x</a>'
+        ),
+        "substring-before(substring-after(//a[@class='tell']/@href, 'v%3D'), '%26')",
+    ),
     "token_in_field": _live(
         lambda fetch, code: f"<b onclick=\"buy({code}, '{_token(fetch)}')\">x</b>",
         "substring-before(substring-after(//b/@onclick, '('), ',')",

@@ -104,6 +104,10 @@ def _attribute(fetch: Fetch, thing: _Thing) -> str:
     return f'<i data-say="{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}">x</i>'
 
 
+def _link(fetch: Fetch, thing: _Thing) -> str:
+    return f'<a class="buy" href="/buy?of={thing.name}&amp;t={_token(fetch)}&amp;v={thing.code}">x</a>'
+
+
 def _jittering_attribute(fetch: Fetch, thing: _Thing) -> str:
     return f'<i data-price="{thing.code}{fetch.chance.randint(100, 999)}">x</i>'
 
@@ -245,6 +249,9 @@ MOVING: dict[str, Family] = {
     ),
     "name_in_attribute": _beside_text(
         _attribute, "substring-before(//i/@data-say, ' ')", lambda thing: _spelled(thing.code)
+    ),
+    "price_in_link": _beside_text(
+        _link, "substring-after(//a[@class='buy']/@href, 'v=')", lambda thing: thing.code
     ),
     "jittering_attribute": _beside_text(
         _jittering_attribute, "substring(//i/@data-price, 1, 3)", lambda thing: thing.code

@@ -148,6 +148,38 @@ def sessions(draft: Draft) -> Web:
     return draft.web([f"/{folder}/{things[0]}?{name}={sid}" for sid in ids])
 
 
+def links_with_tokens(draft: Draft) -> Web:
+    """Links with a token that is new at each fetch: to neighbours, to buy the thing, and to come back to the page."""
+    folder, buy, enter, back, name = draft.words(5)
+    paths, things = _variants(draft), draft.words(draft.chance.randint(20, 28))
+    draft.take("//h1/text()")
+    for place, thing in enumerate(things):
+        others = [f"/{folder}/{things[(place + step) % len(things)]}" for step in (1, 2)]
+        for path in paths(thing):
+            own = quote(f"http://s.test{path}", safe="")
+            links = [
+                *others,
+                f"/{buy}?of={thing}",
+                f"/{enter}?{back}={quote(path, safe='')}",
+                f"/{enter}?{back}={own}",
+            ]
+            draft.add(path, thing, (thing,), _with_tokens(draft, thing, links, name))
+    return draft.web([path for thing in things for path in paths(thing)])
+
+
+def _with_tokens(draft: Draft, thing: str, links: Sequence[str], name: str) -> Callable[[Fetch], Answer]:
+    def show(fetch: Fetch) -> Answer:
+        signed = [
+            escaped(f"{link}{'&' if '?' in link else '?'}{name}={fetch.chance.getrandbits(64):016x}")
+            for link in links
+        ]
+        rows = "".join(f'<p class="{draft.classes[5]}"><area href="{link}"></p>' for link in signed)
+        form = f'<form action="{signed[-1]}" method="post"><button>x</button></form>'
+        return draft.html(f"<h1>{thing}</h1><p>{draft.prose(95, thing)}</p>{rows}{form}")
+
+    return show
+
+
 def feeds(draft: Draft) -> Web:
     """Feeds that name their own address."""
     address, values = draft.address(), draft.values(3)
@@ -313,7 +345,7 @@ def directories(draft: Draft) -> Web:
 
 
 _OTHERS: Sequence[Family] = (
-    tracking, sessions, feeds, login, fields_with_urls, orders, print_views, slashes, index_pages, replies, directories,
+    tracking, sessions, links_with_tokens, feeds, login, fields_with_urls, orders, print_views, slashes, index_pages, replies, directories,
 )  # fmt: skip
 
 #: Families by name.

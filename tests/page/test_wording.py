@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from urllib.parse import quote
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,8 +30,8 @@ def body(said: str) -> bytes:
     return f"<html><body><h1>Tea</h1><ul>{items}</ul><div class=now>{said}</div></body></html>".encode()
 
 
-def read(said: str) -> Wording:
-    found = read_words(body(said), HTML, "utf-8", TEA, ())
+def read(said: str, url: str = TEA) -> Wording:
+    found = read_words(body(said), HTML, "utf-8", url, ())
     assert found is not None
     wording = wording_of(found)
     assert wording is not None
@@ -42,7 +43,10 @@ def answer(url: str, *said: str) -> Answer:
     first, *others = [describe(body(one), HTML, "utf-8", url).units for one in said]
     assert first is not None
     return Answer(
-        url, first, controls=[one for one in others if one is not None], wordings=[read(one) for one in said]
+        url,
+        first,
+        controls=[one for one in others if one is not None],
+        wordings=[read(one, url) for one in said],
     )
 
 
@@ -94,6 +98,42 @@ def test_a_word_that_lasts_beside_one_that_is_drawn_tells_pages_apart(
     if a != b and not {a, b} & set(drawn):
         assert verdict.same is Same.DIFFERENT
         assert verdict.is_where_more_changes
+
+
+def link(url: str) -> str:
+    return f'<a href="{url.replace("&", "&amp;")}">x</a>'
+
+
+@given(
+    st.sampled_from(
+        ["/buy?t={}&v={}", "/{}/{}.zip", "http://o.example/?u=http%3A%2F%2Fs.example%2F%3Ft%3D{}%26v%3D{}"]
+    )
+)
+def test_what_lasts_in_a_link_beside_a_token_tells_pages_apart(form: str) -> None:
+    seven, eight = (
+        [link(form.format(f"{number}a{number}b{number}", value)) for number in range(begin, begin + 2)]
+        for begin, value in ((100, "seven"), (200, "eight"))
+    )
+    again = [link(form.format(f"{number}c{number}d{number}", "seven")) for number in (300, 400)]
+    assert judged(seven, eight, Knowledge()).same is Same.DIFFERENT
+    assert judged(seven, again, Knowledge()).same is Same.SAME
+
+
+@given(st.sampled_from(["http", "https"]), st.sampled_from(["s.example", "www.s.example"]))
+def test_the_pages_own_url_in_a_link_with_a_token_tells_nothing(scheme: str, host: str) -> None:
+    def shown(url: str, number: int) -> str:
+        return link(f"/login?t={number}a{number}b{number}&back={quote(url, safe='')}")
+
+    a, b = f"{TEA}?id=100", f"{scheme}://{host}/tea?id=101"
+    here = answer(a, shown(a, 100), shown(a, 200))
+    assert compare(here, answer(b, shown(b, 300), shown(b, 400))).same is Same.SAME
+
+
+@given(st.text("abcdefghij/?=&", max_size=12))
+def test_links_without_a_token_have_no_words(url: str) -> None:
+    found = read_words(body(link(f"/{url}")), HTML, "utf-8", TEA, ())
+    assert found is not None
+    assert not found.links
 
 
 def test_texts_of_which_a_part_lasts_are_not_surely_volatile() -> None:
