@@ -36,6 +36,7 @@ class Event(StrEnum):
     LET_THROUGH = "let through"  #: a URL of it is let through, and stands for it
     TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
     NO_PAGE = "no page"  #: the last URL that stood brought no page
+    BUSY = "site busy"  #: likewise, for an error that may pass: the site sheds load, or no answer came
     NOTHING = "nothing yielded"  #: the spider made nothing of an answer; its callback yields elsewhere
     DOUBTED = "page in doubt"  #: what it has shown for its page is a wall for other classes
     LED_AWAY = "led away"  #: a redirect led to the page of another class
@@ -48,10 +49,11 @@ class Effect(StrEnum):
     """The tasks of the crawl after an event."""
 
     FETCH_NEXT = "fetch the next"  #: of the URLs that wait
+    FETCH_LATER = "fetch the next later"  #: when the site has shown a page again, or the spider is idle
     SUPPRESS = "suppress what waits"  #: what waits is kept only in case a rule is false
 
 
-_NEXT, _SUPPRESS = (Effect.FETCH_NEXT,), (Effect.SUPPRESS,)
+_NEXT, _LATER, _SUPPRESS = (Effect.FETCH_NEXT,), (Effect.FETCH_LATER,), (Effect.SUPPRESS,)
 
 #: What comes of an event. What is not here changes nothing.
 CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
@@ -59,12 +61,14 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
     (State.UNKNOWN, Event.TAKEN): (State.SETTLED, ()),
     (State.STANDING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
     (State.STANDING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.STANDING, Event.BUSY): (State.FAILED, _LATER),
     (State.STANDING, Event.NOTHING): (State.CONFIRMING, _NEXT),
     (State.STANDING, Event.LED_AWAY): (State.RESTING, ()),
     (State.STANDING, Event.OVERDUE): (State.STANDING, _NEXT),
     (State.STANDING, Event.IDLE): (State.FAILED, _NEXT),
     (State.RESTING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
     (State.RESTING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.RESTING, Event.BUSY): (State.FAILED, _LATER),
     (State.RESTING, Event.LET_THROUGH): (State.CONFIRMING, ()),
     (State.RESTING, Event.DOUBTED): (State.CONFIRMING, _NEXT),
     (State.RESTING, Event.IDLE): (State.CONFIRMING, _NEXT),
@@ -74,6 +78,7 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
     (State.CONFIRMING, Event.LED_AGAIN): (State.SETTLED, _SUPPRESS),
     (State.CONFIRMING, Event.LED_AWAY): (State.RESTING, ()),
     (State.CONFIRMING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.CONFIRMING, Event.BUSY): (State.FAILED, _LATER),
     (State.CONFIRMING, Event.IDLE): (State.FAILED, _NEXT),
     (State.SETTLED, Event.DOUBTED): (State.CONFIRMING, _NEXT),
     (State.FAILED, Event.LET_THROUGH): (State.STANDING, ()),
@@ -185,12 +190,17 @@ def page_doubted(known: Class) -> After:
     return (known, ()) if state is known.state else (known._replace(state=state, standing=()), effects)
 
 
-def no_page(known: Class, url: int) -> After:
-    """The class *known* after its URL with the number *url* brought no page. Nothing changes while another URL stands."""
+def no_page(known: Class, url: int, *, is_busy: bool = False) -> After:
+    """The class *known* after its URL with the number *url* brought no page. Nothing changes while another URL stands.
+
+    *is_busy*: the site may be too busy to show a page now.
+    """
     if known.state is State.SETTLED:
         return known, ()
     left = tuple(other for other in known.standing if other != url)
-    state, effects = (known.state, ()) if left else _next_state(known, Event.NO_PAGE)
+    state, effects = (
+        (known.state, ()) if left else _next_state(known, Event.BUSY if is_busy else Event.NO_PAGE)
+    )
     return known._replace(state=state, standing=left, failed=True), effects
 
 

@@ -36,7 +36,7 @@ class DustOutcomeMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         if self.outcomes is not None:
-            self.outcomes.request_failed(request)
+            self.outcomes.request_failed(request, exception)
 
     def process_spider_input(self, response: Response) -> None:
         if self.outcomes is not None:

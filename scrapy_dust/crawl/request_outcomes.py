@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from scrapy.http import Response
 from xxhash import xxh3_128_digest
 
@@ -26,6 +26,7 @@ from scrapy_dust.crawl.requests import ASKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.spider_answers import Answer, Callbacks, Doubt, Made, shows_page
 from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suspected_walls import Belief, NoItem, Walls
+from scrapy_dust.sites import site_of
 
 #: So many answers wait for their requests to be judged. Of the oldest beyond these, all requests count as new.
 _UNJUDGED = 1000
@@ -39,6 +40,8 @@ class Outcomes:
 
     def __init__(self, crawler: Crawler, succession: Succession, name: Callable[[Request], bytes]) -> None:
         self._crawler, self.succession, self._name = crawler, succession, name
+        #: Statuses of errors that may pass.
+        self._passing = frozenset(map(int, crawler.settings.getlist("RETRY_HTTP_CODES")))
         self._sees_spider = False
         self.sees_items = False  #: whether items of callbacks are followed through the pipelines
         self.told: list[Told] = []
@@ -61,10 +64,11 @@ class Outcomes:
             answer.request_judged(is_new=is_new)
             self._decide_if_known(response, answer)
 
-    def request_failed(self, request: Request) -> None:
-        """Let the classes of *request*, which ended without an answer, fail, so that their next URLs are fetched."""
+    def request_failed(self, request: Request, exception: Exception) -> None:
+        """Let the classes of *request*, which ended in *exception*, fail, so that their next URLs are fetched."""
         if stands_for := classes_stood_for(request):
-            self.succession.conclude(stands_for, None, is_page=False)
+            busy = None if isinstance(exception, IgnoreRequest) else site_of(request.url)
+            self.succession.conclude(stands_for, None, is_page=False, busy=busy)
             self.succession.fetch_due()
 
     def callback_begins(self, response: Response) -> None:
@@ -213,7 +217,9 @@ class Outcomes:
         """Let the classes of *response* fail: it brought no page, or its callback raised an exception."""
         request = response.request
         if request is not None and (stands_for := classes_stood_for(request)):
-            self.succession.conclude(stands_for, self._landing(request, response), is_page=False)
+            busy = site_of(response.url) if response.status in self._passing else None
+            landing = self._landing(request, response)
+            self.succession.conclude(stands_for, landing, is_page=False, busy=busy)
             self.succession.fetch_due()
 
     # -- what signals tell
@@ -235,7 +241,9 @@ class Outcomes:
             self.succession.fetching.class_answered(of)
         if not shows_page(response):
             self.no_page(response)
-        elif not self._sees_spider:
+            return
+        self.succession.site_showed_page(response.url)
+        if not self._sees_spider:
             self.page_taken(response, Made.NEW)
 
     def _request_dropped(self, request: Request) -> None:

@@ -23,6 +23,7 @@ from scrapy_dust.crawl.fetches_under_way import FetchesUnderWay
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.requests import STANDS_FOR
 from scrapy_dust.crawl.returned_requests import Returning
+from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
 #: Seconds between two looks for URLs that keep others waiting for too long.
@@ -49,6 +50,8 @@ class Succession:
         self._fetched_after_all, self._lets_through_twice = fetched_after_all, lets_through_twice
         self._log = CrawlLogger(__name__, crawler)
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
+        #: By site, classes whose next URL waits until the site shows a page.
+        self._later: dict[str, dict[bytes, None]] = {}
         #: Class whose page is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         self.fetching = FetchesUnderWay(crawler.settings.getint("CONCURRENT_REQUESTS"))
@@ -110,9 +113,22 @@ class Succession:
         # the project's dupefilter forgets, each of these requests may be another one than the next round's of its name.
         for of in self._store.waiting():
             self._change_class(of, life.spider_idle)
+        self._later.clear()
         is_due = bool(self._due)
         self.fetch_due(all_of_them=self._lets_through_twice)
         return is_due
+
+    def site_showed_page(self, url: str) -> None:
+        """Fetch the next URL of one class that has waited until the site of *url* shows a page again."""
+        if not self._later or (site := site_of(url) or "") not in self._later:
+            return
+        of, *others = self._later.pop(site)
+        if others:
+            self._later[site] = dict.fromkeys(others)
+        with suppress(StoreGone):  # else the class has its turn when the spider is idle
+            if self._store.get(of).state is State.FAILED:
+                self._due[of] = None
+        self.fetch_due()
 
     def doubt(self, classes: Iterable[bytes]) -> None:
         """Confirm *classes* by other URLs, since the pages that they have shown may be login walls or errors."""
@@ -144,10 +160,12 @@ class Succession:
         *,
         is_page: bool,
         how: Callable[[Class], life.After] = life.page_taken,
+        busy: str | None = None,
     ) -> None:
         """Settle, or fail, all classes in *stands_for*, and decide about the requests that wait for them.
 
         *landed_on*: the class to which a redirect led; None if there was none. *how*: what a page of its own means.
+        *busy*: the site that may be too busy to show a page now.
         """
         left = [(stands_for, landed_on)]
         while left:
@@ -160,7 +178,7 @@ class Succession:
                 elif is_page and at is not None and not is_shared:
                     self._change_class(of, lambda known, at=at: life.redirected_away(known, at))  # type: ignore[misc]
                 else:
-                    self._no_page(of, url)
+                    self._no_page(of, url, busy)
                 left += [(others, of) for others in self._awaiting.pop(of, ())]
 
     def _is_shared_landing(self, origin: Standing, landed_on: bytes) -> bool:
@@ -173,22 +191,25 @@ class Succession:
             self._no_page(*first)
         return first is None or first[0] != origin[0]
 
-    def _no_page(self, class_key: bytes, url: int) -> None:
-        self._change_class(class_key, lambda known: life.no_page(known, url))
+    def _no_page(self, class_key: bytes, url: int, busy: str | None = None) -> None:
+        is_busy = busy is not None
+        self._change_class(class_key, lambda known: life.no_page(known, url, is_busy=is_busy), busy or "")
 
-    def _change_class(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
+    def _change_class(self, class_key: bytes, how: Callable[[Class], life.After], site: str = "") -> None:
         try:
-            self._change_class_now(class_key, how)
+            self._change_class_now(class_key, how, site)
         except StoreGone:
             # The outcome of a request is known once; the change is made later.
-            self._store.call_later(partial(self._change_class_later, class_key, how))
+            self._store.call_later(partial(self._change_class_later, class_key, how, site))
 
-    def _change_class_later(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
-        self._change_class_now(class_key, how)
+    def _change_class_later(self, class_key: bytes, how: Callable[[Class], life.After], site: str) -> None:
+        self._change_class_now(class_key, how, site)
         self.fetch_due()
 
-    def _change_class_now(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
-        """Change the class *class_key* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
+    def _change_class_now(self, class_key: bytes, how: Callable[[Class], life.After], site: str) -> None:
+        """Change the class *class_key*, whose URL of *site* stood, as the function *how* says, and carry out the effects.
+        Raises `StoreGone`.
+        """
 
         def change(known: Class) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
             after, effects = how(known)
@@ -200,6 +221,8 @@ class Succession:
             self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
         if Effect.FETCH_NEXT in effects:
             self._due[class_key] = None
+        elif Effect.FETCH_LATER in effects:
+            self._later.setdefault(site, {})[class_key] = None
 
     def fetch_due(self, *, all_of_them: bool = False) -> None:
         """Fetch the next URL of each class for which one is due."""

@@ -13,7 +13,7 @@ from scrapy_dust.crawl.life import CLASSES, URLS, Class, Effect, Event, Fate, St
 URL = st.integers(0, 3)
 EVENTS = st.one_of(
     st.builds(lambda url: lambda of: (life.let_through(of, url), ()), URL),
-    st.builds(lambda url: lambda of: life.no_page(of, url), URL),
+    st.builds(lambda url, busy: lambda of: life.no_page(of, url, is_busy=busy), URL, st.booleans()),
     st.sampled_from(
         [
             life.page_taken,
@@ -35,7 +35,7 @@ def test_what_waits_is_fetched_when_nothing_stands_any_more_or_the_page_is_there
         of, effects = event(of)
         lost_all = before.standing and not of.standing
         if lost_all and of.state not in (State.SETTLED, State.RESTING):
-            assert Effect.FETCH_NEXT in effects
+            assert {Effect.FETCH_NEXT, Effect.FETCH_LATER} & set(effects)
     if of.state is not State.SETTLED:
         again, effects = life.spider_idle(of)
         assert of.state is State.UNKNOWN or Effect.FETCH_NEXT in effects

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 
 import pytest
 from scrapy import Request
@@ -52,6 +53,22 @@ def test_another_alias_is_fetched_when_the_first_ends_in(with_rules, bad, concur
     assert result.got == [urls[1]]
     assert site.times()["/p?id=1&sid=late"] == 0
     assert result.stats["dust/kept_alive"] == 1
+
+
+@pytest.mark.parametrize("bad", [error(503), error(429), HANG_UP], ids=["503", "429", "no answer"])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_aliases_are_not_used_up_while_a_site_sheds_load(with_rules, bad, concurrency):
+    fetches, links = count(), [f"/p?id={n}&sid={sid}" for sid in "abc" for n in range(12)]
+
+    def web(path: str) -> Answer:
+        if path == "/":
+            return page(*links)
+        return bad if 3 <= next(fetches) < 12 else page(words=path)
+
+    with serving(web) as site:
+        settings = with_rules(site, SID) | {"CONCURRENT_REQUESTS": concurrency, "RETRY_ENABLED": False}
+        result = crawl([site.url("/")], settings, follow=True)
+    assert len({url.partition("&")[0] for url in result.got}) == 1 + 12
 
 
 def test_aliases_are_tried_in_the_order_seen_until_one_has_the_page(with_rules):
