@@ -25,6 +25,14 @@ class Stat(StrEnum):
     )
     RECORD_ERRORS = "dust/record_errors", "Responses and failures that could not be recorded."
 
+    HANDED_ON = (
+        "dust/handed_on",
+        (
+            "Pages of which items have a text or number that the request handed on and the page does not show. `dust/handed_on/<name>` "
+            "says what to add to `DUST_CLASS_BY` for rules to tell such requests apart."
+        ),
+    )
+
     CANONIZED = "dust/canonized", "Requests whose key is another than their own URL's."
     CANONIZE_ERRORS = (
         "dust/canonize_errors",

@@ -21,7 +21,7 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
         parts = iter([_no_rules_sentence(stats, rules.settings).rstrip(".")])
     else:
         parts = _shadow_clauses(rules, stats) if rules.shadowed else _saved_clauses(rules, stats)
-    said = "; ".join([*parts, *_probation_clauses(stats)])
+    said = "; ".join([*parts, *_probation_clauses(stats), *_handed_on_clauses(stats)])
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
     if rules.shadowed or not filtered or not has_rules:
         return f"{said}."
@@ -51,6 +51,14 @@ def _probation_clauses(stats: Mapping[str, Any]) -> Iterator[str]:
     proved, left, refuted = (stats.get(stat, 0) for stat in (Stat.PROVED, Stat.ON_PROBATION, Stat.REFUTED))
     if proved or left or refuted:
         yield f"rules on probation: {proved} proved in this crawl, {refuted} refuted, {left} still open"
+
+
+def _handed_on_clauses(stats: Mapping[str, Any]) -> Iterator[str]:
+    prefix = f"{Stat.HANDED_ON}/"
+    names = sorted(name.removeprefix(prefix) for name in stats if name.startswith(prefix))
+    if names:
+        named = ", ".join(f'"{name}"' for name in names[:RULES_NAMED])
+        yield f"items have what requests handed on, by which rules tell no requests apart: DUST_CLASS_BY with {named} does"
 
 
 def _shadow_clauses(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from scrapy_dust.page.taking import Taken
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -92,7 +92,10 @@ class TakenMiddleware:
             return None
         # Before the callback begins: it may complete an item that the request has brought.
         try:
-            brought = [*plain_values(_by_text(request.meta)), *plain_values(_by_text(request.cb_kwargs))]
+            brought = [
+                *self._brought(request.meta, "meta:{}"),
+                *self._brought(request.cb_kwargs, "cb_kwargs"),
+            ]
         except Exception:  # noqa: BLE001  What an object of the project's that nobody can look into brings is not known.
             return None
         return ItemValues(
@@ -103,6 +106,12 @@ class TakenMiddleware:
             brought,
             lambda: [*_in_headers(request.headers), *_in_headers(response.headers)],
         )
+
+    def _brought(self, handed_on: Mapping[Any, object], called: str) -> Iterator[tuple[str, object]]:
+        """The values in *handed_on*, each with what `DUST_CLASS_BY` calls it, unless requests are told apart by it."""
+        for name, value in plain_values(_by_text(handed_on)):
+            said = called.format(name) if name else ""
+            yield "" if said in self._settings.class_by else said, value
 
     def taken(self, response: Response, taken: Taken | None) -> None:
         """Record that the callback took *taken* from *response*; None for *taken*: the callback failed."""
@@ -116,6 +125,8 @@ class TakenMiddleware:
     def values(self, response: Response, values: ItemValues) -> None:
         """Record the *values* of the items that the callback took from *response*."""
         request, log = response.request, self._log()
+        for name in values.handed_on:
+            self._crawler.stats.inc_value(f"{Stat.HANDED_ON}/{name}")
         if values.units and request is not None and log is not None and self._is_first(request):
             log.add_items(request, response, values)
 

@@ -116,18 +116,25 @@ class ItemValues:
         fields: Collection[str],
         known: ItemFields,
         text: Callable[[], str],
-        brought: Iterable[object] = (),
+        brought: Iterable[tuple[str, object]] = (),
         headers: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """*fields*: if not empty, only these fields count. *known*: the fields of the crawl. *text*: gives the page's text.
-        *brought*: the values that the request handed on; *headers*: gives those of all headers.
+        *brought*: the values that the request handed on, each with a name, or ""; *headers*: gives those of all headers.
         """
         self._url, self._fields, self._known = url, frozenset(fields), known
-        self._text_of, self._brought, self._headers_of = text, frozenset(map(str, brought)), headers
+        self._text_of, self._brought, self._headers_of = (
+            text,
+            {str(value): name for name, value in brought},
+            headers,
+        )
         self._units: dict[int, None] = {}
         self._requests: list[tuple[str, str, str]] = []
         self._looked_for = 0
         self.names: dict[int, str] = {}  #: of places
+        self.handed_on: set[str] = (
+            set()
+        )  #: names of values of items that the request handed on and the page does not show
 
     @property
     def units(self) -> list[int]:
@@ -233,7 +240,11 @@ class ItemValues:
 
     def _is_elsewhere(self, said: str, folded: str) -> bool:
         """Whether *said* is known without the page: from its URL, from the request, or from the clock."""
-        if said in self._brought or _TELLING.search(said):
+        if _TELLING.search(said):
+            return True
+        if (name := self._brought.get(said)) is not None:
+            if name and folded not in self._own_url and folded not in self._text:
+                self.handed_on.add(name)
             return True
         if "=" in said and len(said.split()) == 1:
             return True
@@ -323,6 +334,8 @@ def _from_host(url: str) -> str:
     return "/" + url.partition("#")[0].partition("://")[2].partition("/")[2]
 
 
-def plain_values(values: Mapping[str, object]) -> Iterator[object]:
-    """The texts and numbers in *values*, however deep."""
-    return (value for _, value in leaves(values) if type(value) in _PLAIN)
+def plain_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The texts and numbers in *values*, however deep, each with its name; "" for one that is in another value."""
+    for path, value in leaves(values):
+        if type(value) in _PLAIN:
+            yield path if values.get(path) is value else "", value

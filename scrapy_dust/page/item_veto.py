@@ -31,6 +31,9 @@ from scrapy_dust.visits.pages import PackedUnits, Visit
 _PAIRS, _KINDS, _SAME = 3, 2, 0.2
 #: The share of pages on which a field may look like chance and count.
 _CHANCE = 0.05
+#: So many times more pairs of which one URL gave values that the other did not give, than pairs of which both did, are the
+#: mark of a spider that leaves out what it has taken. Of a spider that completes items by whichever part comes last it is twice.
+_LEFT_OUT = 4
 #: Fields that a sentence names.
 _NAMED = 3
 _PATH = (1 << PATH_BITS) - 1
@@ -78,7 +81,7 @@ class Items:
             kind = _difference(url, other)
             kinds.update((field, kind) for field in fields & differ)
         # A spider that leaves out what it has taken before says little by what it takes.
-        if on_one > on_both:
+        if on_one > _LEFT_OUT * on_both:
             return NO_ITEMS
         found = Items(self._of, {*self._changing, *_changing_between(same, kinds)})
         found._names = self._names

@@ -7,11 +7,12 @@ import logging
 import re
 
 import pytest
+from scrapy import Request
 
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import error, page, serving
 
 SID = Rule.of(DropParameter("sid"))
@@ -45,6 +46,27 @@ def test_what_would_have_been_saved_in_shadow_mode(with_rules, summary):
     with serving(lambda path: page()) as site:
         crawl([site.url(f"/p?sid={sid}") for sid in "abc"], with_rules(site, SID) | {"DUST_MODE": "shadow"})
     assert summary().startswith("1 rule would have saved 2 requests")
+
+
+class Listing(Visitor):
+    """Makes an item of what the request has handed on."""
+
+    def parse(self, response):
+        yield {"list": response.meta["list"], "rank": response.cb_kwargs.get("rank"), "words": "tea"}
+
+
+@pytest.mark.parametrize(("by", "is_said"), [(["callback"], True), (["callback", "meta:list"], False)])
+def test_texts_that_requests_hand_on_into_items_are_named_unless_rules_tell_requests_apart_by_them(
+    with_rules, summary, by, is_said
+):
+    with serving(lambda path: page(words=path)) as site:
+        asked = [
+            Request(site.url(f"/p?id={n}&sid={sid}"), meta={"list": f"offers of {sid}"})
+            for n in range(3)
+            for sid in "ab"
+        ]
+        crawl(asked, with_rules(site, SID) | {"DUST_CLASS_BY": by}, spider=Listing)
+    assert ('DUST_CLASS_BY with "meta:list" does' in summary()) is is_said
 
 
 @pytest.mark.once

@@ -25,7 +25,7 @@ BEFORE = [{"field": value} for value in ("before", 700, 300, 500, 100, 900, 200,
 
 
 def kinds(
-    *items: Any, text: str = TEXT, given_to: tuple[object, ...] = (), before: Any = BEFORE
+    *items: Any, text: str = TEXT, given_to: tuple[tuple[str, object], ...] = (), before: Any = BEFORE
 ) -> list[Kind]:
     known = ItemFields()
     for item in before:
@@ -101,8 +101,20 @@ def test_flags_and_short_values_say_nothing(value):
 
 
 def test_what_the_request_or_a_header_brought_says_nothing():
-    assert kinds({"field": "from the list of offers"}, given_to=("from the list of offers",)) == []
+    assert kinds({"field": "from the list of offers"}, given_to=(("", "from the list of offers"),)) == []
     assert kinds({"field": "from the list of offers"}) == [Kind.DATA]
+
+
+def test_what_the_request_handed_on_is_noted_where_the_page_does_not_show_it():
+    brought = [
+        ("meta:list", "offers"),
+        ("meta:title", "green tea"),
+        ("meta:from", "homepage"),
+        ("", "inside"),
+    ]
+    values = ItemValues(URL, (), ItemFields(), lambda: TEXT, brought)
+    values.add_item("Item", {"a": "offers", "b": "green tea", "c": "homepage", "d": "inside"})
+    assert values.handed_on == {"meta:list"}
 
 
 def test_what_a_header_says_says_nothing():

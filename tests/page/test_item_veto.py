@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -143,6 +144,22 @@ def test_a_spider_that_leaves_out_what_it_has_taken_says_nothing():
     together = Items({**lists._of, **both._of})
     assert together.veto(EUR, USD) is not None
     assert together.learned([*pairs(lists), (EUR, USD)]).veto(EUR, USD) is None
+
+
+def test_parts_of_items_that_come_in_any_order_are_told_apart():
+    chance = random.Random(7)
+    parts = site(
+        (PAGE.format(n % 4, f"pid={n}"), [(MADE, "title", n)]) for n in range(60) if chance.random() < 0.5
+    )
+    of_a_page = [
+        (PAGE.format(page, f"pid={n}"), PAGE.format(page, f"pid={n + 4}"))
+        for page in range(4)
+        for n in range(page, 56, 4)
+    ]
+    learned = parts.learned(of_a_page)
+    both = [(a, b) for a, b in of_a_page if {a, b} <= set(parts.urls)]
+    assert len(both) > 5
+    assert all(learned.veto(a, b) for a, b in both)
 
 
 @pytest.mark.parametrize("items", [NO_ITEMS, items_in([]), items_in([Visit(EUR), Visit(USD)])])
