@@ -6,7 +6,7 @@ are the medians of the pairs' ratios, by the clock and in CPU time, and how much
 
 ``--bystander``: what a process beside a crawl costs on this machine that has nothing to do with it. A third crawl of
 each pair, without the recorder, while a process that only counts, with the same priority, takes as much CPU time as
-the one that describes pages took. ``--pace 50``: the server answers with so many pages a second and no more, as a
+the one that describes pages took. ``--items``: the spider takes an item with all texts of each page, and what it takes is recorded too. ``--pace 50``: the server answers with so many pages a second and no more, as a
 site does that sets the pace itself; without it the crawl is as fast as it can be.
 """
 
@@ -124,8 +124,9 @@ class Follower(Spider):
 
     name = "follower"
 
-    def __init__(self, port: int, pages: int, **_: Any) -> None:
+    def __init__(self, port: int, pages: int, items: bool = False, **_: Any) -> None:
         super().__init__()
+        self.items = items
         self.first, self.pages, self.got = f"http://127.0.0.1:{port}/page/0", pages, 0
 
     async def start(self) -> AsyncIterator[Any]:
@@ -144,6 +145,8 @@ class Follower(Spider):
     def parse(self, response: Response) -> Any:
         assert isinstance(response, TextResponse)
         self.got += 1
+        if self.items:
+            yield {"title": response.css("title::text").get(), "text": response.css("p::text").getall()}
         for link in response.css("a::attr(href)").getall():
             if int(link.rpartition("/")[2]) < self.pages:
                 yield response.follow(link)
@@ -165,7 +168,7 @@ def _peak_of_children() -> int:
     return sum(peaks)
 
 
-def crawl(port: int, pages: int, *, recorded: bool, folder: str | None = None) -> Cost:
+def crawl(port: int, pages: int, *, recorded: bool, folder: str | None = None, items: bool = False) -> Cost:
     """In this process; it should do nothing else. The log is in *folder*; None: gone when this ends."""
     with nullcontext(folder) if folder else tempfile.TemporaryDirectory() as dust_dir:
         settings: dict[str, Any] = {
@@ -181,9 +184,11 @@ def crawl(port: int, pages: int, *, recorded: bool, folder: str | None = None) -
                 "DUST_DIR": dust_dir,
                 "DUST_RULES": [],
             }
+            if items:
+                settings["SPIDER_MIDDLEWARES"] = {"scrapy_dust.TakenMiddleware": 10_010}
         process = AsyncCrawlerProcess(settings)
         crawler = process.create_crawler(Follower)
-        process.crawl(crawler, port=port, pages=pages)
+        process.crawl(crawler, port=port, pages=pages, items=items)
         process.start()
         spider = crawler.spider
         assert isinstance(spider, Follower)
@@ -202,9 +207,10 @@ def cost_of(spider: Follower) -> Cost:
     )
 
 
-def _crawled(port: int, pages: int, *, recorded: bool) -> Cost:
+def _crawled(port: int, pages: int, *, recorded: bool, items: bool) -> Cost:
     """In a new process."""
     command = [sys.executable, "-m", "benchmarks.recorder", "--crawl", str(port), "--pages", str(pages)]
+    command += ["--items"] * items
     done = subprocess.run(command + ["--record"] * recorded, check=True, stdout=subprocess.PIPE, text=True)
     return Cost(**json.loads(done.stdout))
 
@@ -240,6 +246,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=600, help="on a page")
     parser.add_argument("--pace", type=float, default=0, help="pages a second that the server answers with")
     parser.add_argument("--bystander", action="store_true", help="crawl beside an unrelated process too")
+    parser.add_argument("--items", action="store_true", help="take and record items")
     parser.add_argument("--json", action="store_true")
     for mine in ("--serve", "--record"):
         parser.add_argument(mine, action="store_true", help=argparse.SUPPRESS)
@@ -252,7 +259,9 @@ def main() -> None:
     elif options.count:
         count_beside(options.count)
     elif options.crawl:
-        cost = crawl(options.crawl, options.pages, recorded=options.record, folder=options.dir)
+        cost = crawl(
+            options.crawl, options.pages, recorded=options.record, folder=options.dir, items=options.items
+        )
         print(json.dumps(cost.__dict__))
     else:
         _compare(options)
@@ -265,11 +274,16 @@ def _compare(options: argparse.Namespace) -> None:
         for number in range(options.pairs):
             # Who goes first takes turns too.
             order = (False, True) if number % 2 == 0 else (True, False)
-            costs = {recorded: _crawled(port, options.pages, recorded=recorded) for recorded in order}
+            costs = {
+                recorded: _crawled(port, options.pages, recorded=recorded, items=options.items)
+                for recorded in order
+            }
             pairs.append((costs[False], costs[True]))
             if options.bystander:
                 with _bystander(costs[True].cpu_beside / costs[True].seconds):
-                    beside.append((costs[False], _crawled(port, options.pages, recorded=False)))
+                    beside.append(
+                        (costs[False], _crawled(port, options.pages, recorded=False, items=options.items))
+                    )
     result = {
         "pages": pairs[0][0].pages,
         "clock": median(with_.seconds / without.seconds for without, with_ in pairs),

@@ -11,17 +11,20 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.then_and_now import ThenAndNow
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked, sifted
+from scrapy_dust.page.own import end_of
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_template import template_of_pages
 from scrapy_dust.page.unitsets import (
+    EMPTY,
     UnitSet,
     array_of,
     as_links,
@@ -63,12 +66,17 @@ Key = Callable[[str], str]
 
 
 class Judge:
-    """The judge of one site. *knowledge*: from the log. *log_template*: hashes of sketches that all its pages have."""
+    """The judge of one site. *knowledge*: from the log, which has *urls*. *log_template*: hashes of sketches that all its
+    pages have.
+    """
 
     def __init__(
-        self, knowledge: Knowledge = NOTHING_KNOWN, log_template: frozenset[int] = frozenset()
+        self,
+        knowledge: Knowledge = NOTHING_KNOWN,
+        log_template: frozenset[int] = frozenset(),
+        urls: Collection[str] = (),
     ) -> None:
-        self.knowledge = knowledge
+        self.knowledge, self._urls = knowledge, urls
         self.learned = NOTHING_VOLATILE  #: what further fetches of one URL have shown
         self.names: dict[int, str] = {}  #: of the places that these fetches showed
         self._log_template = log_template
@@ -165,7 +173,13 @@ class Judge:
         if len(worded) > 1:
             others = [wording for other, wording in self._read.items() if other != url]
             units, wordings = zip(*worded.values(), strict=True)
-            self._parts[url] = parts_of(units, wordings, others)
+            known = self._ends if any(one.ends.any() for one in wordings) else EMPTY
+            self._parts[url] = parts_of(units, wordings, others, known)
+
+    @cached_property
+    def _ends(self) -> UnitSet:
+        """The ends of links that lead to pages of the log."""
+        return array_of(map(end_of, self._urls))
 
     def unsettled(self) -> Iterator[str]:
         """The URLs to fetch once more: their answers so far agree, in a unit or in a word, at a place that a site may fill at

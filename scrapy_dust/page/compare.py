@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from scrapy_dust.page.knowledge import (
     sifted,
     without_own_canonical,
 )
+from scrapy_dust.page.own import OwnUrl
 from scrapy_dust.page.places import SHAPE_BITS, Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, distinct, mixed
 from scrapy_dust.page.unitsets import (
@@ -56,6 +58,7 @@ from scrapy_dust.page.unitsets import (
     within,
     without,
 )
+from scrapy_dust.page.values import hash_of
 from scrapy_dust.page.volatile import NO_PLACES, Places
 from scrapy_dust.page.wording import Wording, apart_in_numbers, lasting_words, places_of_chance
 from scrapy_dust.visits.pages import LEAST_OWN
@@ -279,6 +282,8 @@ class _Pair:
         if not self._are_read:
             return EMPTY
         words = lasting_words(here.wordings, there.wordings, self._touched)
+        if (of_links := _are_links(words)).any():
+            words = words[~(of_links & is_in(values_of(words), _pieces_of(self.a.url, self.b.url)))]
         by_chance = places_of_chance(here.wordings, there.wordings, self._touched)
         self._chance = union_of((self._chance, words[is_in(places_of(words), by_chance)]))
         telling = self._gone[self._telling.has(self._gone)]
@@ -455,6 +460,12 @@ def _beside(answer: Answer, changing: Places) -> UnitSet:
     units = units[are_beside(units)]
     kept: UnitSet = units[~changing.has(units)]
     return kept
+
+
+def _pieces_of(*urls: str) -> UnitSet:
+    """The values of words that stand in one of *urls*."""
+    pieces = chain.from_iterable(OwnUrl(url).pieces for url in urls)
+    return array_of(hash_of(piece) & 0xFFFFFFFF for piece in pieces)
 
 
 def _own_links(*answers: Answer) -> UnitSet:

@@ -63,8 +63,7 @@ _LONG_TOKEN = re.compile(r"[^\W_]{24,}")
 #: Letters beside digits, or small and capital letters in turn.
 _MIXED_WORD = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]+[a-z]+[A-Z]")
 _FLOAT = re.compile(r"-?\d+\.?\d*")
-#: A URL, markup or a time.
-_TELLING = re.compile(r"\A[/?#]|\Adata:|://|<[a-zA-Z!/]|\d:\d\d")
+_TAG, _TIME = re.compile(r"<[a-zA-Z!/]"), re.compile(r":\d\d")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 #: What stands between words.
 _STOPS = str.maketrans(dict.fromkeys(",.;:|/", " "))
@@ -240,7 +239,7 @@ class ItemValues:
 
     def _is_elsewhere(self, said: str, folded: str) -> bool:
         """Whether *said* is known without the page: from its URL, from the request, or from the clock."""
-        if _TELLING.search(said):
+        if _is_url_markup_or_time(said):
             return True
         if (name := self._brought.get(said)) is not None:
             if name and folded not in self._own_url and folded not in self._text:
@@ -332,6 +331,17 @@ def _is_id(said: str) -> bool:
 def _from_host(url: str) -> str:
     """The part of *url* that comes after its host."""
     return "/" + url.partition("#")[0].partition("://")[2].partition("/")[2]
+
+
+def _is_url_markup_or_time(said: str) -> bool:
+    # One pattern for all takes twenty times as long on a long text.
+    if said[0] in "/?#" or said.startswith("data:") or "://" in said:
+        return True
+    if "<" in said and _TAG.search(said):
+        return True
+    return ":" in said and any(
+        said[found.start() - 1 : found.start()].isdecimal() for found in _TIME.finditer(said)
+    )
 
 
 def plain_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

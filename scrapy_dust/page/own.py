@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import accumulate, chain
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from scrapy_dust.page.values import hash_of
 from scrapy_dust.url.value_classes import may_be_token
 
 #: As often a URL is looked for that stands in another.
@@ -67,8 +68,7 @@ class OwnUrl:
         """The segments and parameters of *url*, and of the URLs in it, that the page's own URL has not, if one of them may be a
         token. Hosts do not count.
         """
-        said = _SCHEME.sub("/", decoded(_HOST.sub("", url.partition("#")[0])))
-        parts = [part for part in _PIECE.findall(said) if part not in self.pieces]
+        parts = [part for part in _parts_of(url) if part not in self.pieces]
         return parts if any(map(may_be_token, parts)) else []
 
     def repeated_in(self, urls: list[str]) -> Collection[int]:
@@ -77,6 +77,15 @@ class OwnUrl:
         All *urls* are searched as one text, which takes a hundredth of the time.
         """
         return _holding(urls, self._inside, self.values) if urls else ()
+
+
+def end_of(url: str) -> int:
+    """A hash of *url* without its host and without what may be a token: links with equal ones lead to one page."""
+    return hash_of("\n".join(part for part in _parts_of(url) if not may_be_token(part)))
+
+
+def _parts_of(url: str) -> list[str]:
+    return _PIECE.findall(_SCHEME.sub("/", decoded(_HOST.sub("", url.partition("#")[0]))))
 
 
 def pieces_of(url: str) -> list[str]:

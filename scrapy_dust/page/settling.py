@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scrapy_dust.page.addresses import WHITE, Addresses, Known, OfSite
 from scrapy_dust.page.emissions import Emission, Emissions, Field, Link, What
-from scrapy_dust.page.own import MOST_OWN_LINKS, OwnUrl, decoded, pieces_of
+from scrapy_dust.page.own import MOST_OWN_LINKS, OwnUrl, decoded, end_of, pieces_of
 from scrapy_dust.page.places import CANONICAL, REPEATED, Kind, as_kind, url_value
 from scrapy_dust.page.values import value_of
 
@@ -93,9 +93,9 @@ class Settling:
         self._say_beside((self.links[at][1], targets[at][0] or "") for at in sorted(own))
         return np.concatenate([np.fromiter(self.units, np.uint64, len(self.units)), *self.blocks])
 
-    def said_in_links(self) -> Iterator[tuple[int, list[str]]]:
-        """The parts of each link with a token that the page's own URL has not, with the link's unit; of a link for the page
-        itself twice, as one of these and as a link like any other.
+    def said_in_links(self) -> Iterator[tuple[int, int, list[str]]]:
+        """The parts of each link with a token that the page's own URL has not, with the link's unit and its end; of a link
+        for the page itself twice, as one of these and as a link like any other.
         """
         actions = [(one[1], one[1], one[2]) for one in self.actions if one[0] is What.ACTION]
         links = [*self.links, *actions]
@@ -104,7 +104,7 @@ class Settling:
         ):
             if url is not None and (said := self._own.parts_beside(url)):
                 for at in {place, own_place}:
-                    yield at | value, said
+                    yield at | value, end_of(url), said
 
     def _say_beside(self, own_links: Iterable[tuple[int, str]]) -> None:
         """Add a unit for each place with few links for the page itself: what these links say beside the page's own URL.

@@ -58,7 +58,9 @@ class Said(NamedTuple):
 
     texts: Sequence[tuple[int, str]]  #: each with its place
     fields: Sequence[tuple[int, str]]  #: each with its unit
-    links: Sequence[tuple[int, Sequence[str]]] = ()  #: the parts of each link's URL, with its unit
+    links: Sequence[
+        tuple[int, int, Sequence[str]]
+    ] = ()  #: the parts of each link's URL, with its unit and its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Wording:
 
     words: UnitSet = field(default_factory=EMPTY.copy)  #: as units: a place, and the hash of a word there
     owners: UnitSet = field(default_factory=EMPTY.copy)  #: for each of *words* the unit that it is a part of
+    ends: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: for each of *words* the end of its link; 0: of a text
     numbers: Mapping[int, tuple[float, ...]] = field(
         default_factory=dict
     )  #: by place and shape, as `shapes_of` has them
@@ -91,12 +96,12 @@ NOTHING_READ = Parts()
 
 def wording_of(said: Said) -> Wording | None:
     """The `Wording` of what a page *said*; None if that is too long."""
-    found, numbers = set[tuple[int, int]](), dict[int, tuple[float, ...]]()
+    found, numbers = set[tuple[int, int, int]](), dict[int, tuple[float, ...]]()
     lengths = dict[int, frozenset[int]]()
 
     def add(unit: int, text: str) -> None:
         place, words = unit >> 32 << 32, text.split()
-        found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT) for word in words)
+        found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT, 0) for word in words)
         if len(words) == 1:
             lengths[unit >> 32] = lengths.get(unit >> 32, frozenset()) | {len(words[0])}
         if these := _NUMBER.findall(text):
@@ -110,23 +115,29 @@ def wording_of(said: Said) -> Wording | None:
             return None
     for unit, text in said.fields[:_MOST_WORDS]:
         add(unit, text[:_MOST_CHARACTERS])
-    for unit, parts in said.links[:_MOST_WORDS]:
+    for unit, end, parts in said.links[:_MOST_WORDS]:
         place, owner = unit >> 32 << 32, unit & _KEPT
-        found.update((place | hash_of(part) & 0xFFFFFFFF, owner) for part in parts[:_MOST_PARTS])
+        found.update((place | hash_of(part) & 0xFFFFFFFF, owner, end) for part in parts[:_MOST_PARTS])
     if len(found) > _MOST_WORDS:
         return None
-    both = np.array(sorted(found), np.uint64).reshape(-1, 2)
-    return Wording(both[:, 0], both[:, 1], numbers, lengths)
+    every = np.array(sorted(found), np.uint64).reshape(-1, 3)
+    return Wording(every[:, 0], every[:, 1], every[:, 2], numbers, lengths)
 
 
 def _number(said: str) -> float:
     return float(re.sub("[.,]", "", _DECIMALS.sub("p", said)).replace("p", "."))
 
 
-def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Sequence[Wording]) -> Parts:
+def parts_of(
+    answers: Sequence[UnitSet],
+    wordings: Sequence[Wording],
+    others: Sequence[Wording],
+    known: UnitSet = EMPTY,
+) -> Parts:
     """The parts that last in texts that change between several *answers* to one URL, with their *wordings*.
 
-    Words that all *others*, pages of the site, have at the place are its template.
+    Words that all *others*, pages of the site, have at the place are its template. *known*: the ends of links that say which
+    page they lead to, and nothing else.
     """
     if len(wordings) < 2:
         return NOTHING_READ
@@ -135,7 +146,9 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
     changed = changed[is_of(changed, *SHAPED, *_LINKS)]
     read = np.unique(places_of(union_of((changed, as_links(changed)))))
     # Words of texts that stay, last; what counts is what lasts in those that change.
-    changing = [np.unique(one.words[~is_in(one.owners, common)]) for one in wordings]
+    changing = [
+        np.unique(one.words[~is_in(one.owners, common) & ~is_in(one.ends, known)]) for one in wordings
+    ]
     changing = [words[is_in(places_of(words), read)] for words in changing]
     there = [np.unique(one.words) for one in others if len(one.words)]
     lasting = _of_page(common_to(changing), there)

@@ -113,7 +113,7 @@ class SiteTrials:
         self._is_stopped = False  # somebody ends the run
         self._journal = journal if journal is not None else ProbeJournal()
         self._not_before, self._anew = not_before, anew
-        self._judge = Judge(self._site_knowledge, reading.template)
+        self._judge = Judge(self._site_knowledge, reading.template, evidence.urls)
         nothing_to_ask = reading.is_at_rest or (self.campaign.finished and not reading.suspects)
         urls = [] if nothing_to_ask else [url for url in evidence.urls if self._may_be_surveyed(url)]
         self._survey = SiteSurvey(self._judge, self._survey_urls(urls, reading.suspects), urls)

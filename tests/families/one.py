@@ -150,11 +150,11 @@ def sessions(draft: Draft) -> Web:
 
 def links_with_tokens(draft: Draft) -> Web:
     """Links with a token that is new at each fetch: to neighbours, to buy the thing, and to come back to the page."""
-    folder, buy, enter, back, name = draft.words(5)
+    buy, enter, back, name = draft.words(4)
     paths, things = _variants(draft), draft.words(draft.chance.randint(20, 28))
     draft.take("//h1/text()")
     for place, thing in enumerate(things):
-        others = [f"/{folder}/{things[(place + step) % len(things)]}" for step in (1, 2)]
+        others = [paths(things[(place + step) % len(things)])[0] for step in (1, 2)]
         for path in paths(thing):
             own = quote(f"http://s.test{path}", safe="")
             links = [

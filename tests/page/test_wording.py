@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import Knowledge
+from scrapy_dust.page.own import end_of
 from scrapy_dust.page.reading import read_words
 from scrapy_dust.page.sketch import describe
-from scrapy_dust.page.unitsets import places_of, set_of
+from scrapy_dust.page.unitsets import array_of, places_of, set_of
 from scrapy_dust.page.volatile import Group, learn_volatile
 from scrapy_dust.page.wording import Wording, parts_of, wording_of
 from scrapy_dust.visits.strata import template_of
@@ -176,3 +177,28 @@ def test_numbers_that_differ_on_one_page_as_they_do_between_pages_are_noise() ->
     assert counters.sure_places_for(f"{TEA}?id=100")
     verdict = judged(["seen 1001 times", "seen 1090 times"], ["seen 9001 times", "seen 9090 times"], counters)
     assert verdict.same is Same.SAME
+
+
+@given(st.sampled_from(["a", "b"]))
+def test_a_link_to_one_of_both_pages_is_no_difference(name: str) -> None:
+    def shown(number: int) -> str:
+        return link(f"/tea?id={name}&t={number}a{number}b{number}")
+
+    a, b = (
+        answer(f"{TEA}?id={one}", shown(first), shown(first + 1)) for one, first in (("a", 100), ("b", 300))
+    )
+    assert compare(a, b).same is Same.SAME
+
+
+def test_links_to_pages_of_the_log_keep_no_parts() -> None:
+    def shown(page: int, number: int) -> str:
+        return link(f"/item?of={page}&t={number}a{number}b{number}")
+
+    answers = [
+        answer(f"{TEA}?id={page}", shown(page, 100 + page), shown(page, 200 + page)) for page in (1, 2)
+    ]
+    units = [set_of(answers[0].units), *map(set_of, answers[0].controls)]
+    others = [answers[1].wordings[0]]
+    assert len(parts_of(units, answers[0].wordings, others).kept)
+    known = array_of([end_of("http://s.example/item?of=1&t=4d5e6f7a8b")])
+    assert not len(parts_of(units, answers[0].wordings, others, known).kept)
