@@ -80,8 +80,13 @@ class OwnUrl:
 
 
 def end_of(url: str) -> int:
-    """A hash of *url* without its host and without what may be a token: links with equal ones lead to one page."""
-    return hash_of("\n".join(part for part in _parts_of(url) if not may_be_token(part)))
+    """A hash of *url* without what may be a token: links with equal ones lead to one page. One of which nothing else is left
+    has its own.
+    """
+    host = url.partition("://")[2].partition("/")[0].removeprefix("www.")
+    parts = _parts_of(url)
+    left = [part for part in parts if not may_be_token(part)]
+    return hash_of("\n".join((host, *(left or parts))))
 
 
 def _parts_of(url: str) -> list[str]:
