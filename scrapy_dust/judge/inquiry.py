@@ -14,9 +14,9 @@ from scrapy_dust.judge.judging import SAME_TIME, Judge
 from scrapy_dust.page.compare import Same, Verdict
 from scrapy_dust.visits.outcomes import Outcome
 
-#: How often two pages are fetched again that differ where other texts change at each fetch, and may do so by chance: of forty
-#: words of which nine are drawn at each fetch, one page in twenty has some word four times, and one in five hundred six times.
-_ROUNDS = 5
+#: How often at most two pages are fetched again that differ where other texts change at each fetch, and may do so by chance; and how
+#: often in a row they must differ in the same. Of words that half of the answers have, one in 64 passes for one that lasts.
+_ROUNDS, _UNCHANGED = 9, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +230,7 @@ def _in_rounds(
     the URL of *here*.
     """
     target_controls: list[Fetched] = []
+    unchanged, before = 0, None
     for number in range(_ROUNDS):
         # Where texts change at each fetch, two answers may differ from two others by chance.
         for page, known, answers in ((here, None, controls), (there, known_target, target_controls)):
@@ -239,7 +240,9 @@ def _in_rounds(
                     return Finding(Outcome.UNKNOWN, f"{page.url} did not show its page again")
                 answers.append(again)
         verdict = judge.compare(here, there, controls, target_controls, key=key)
-        if not verdict.is_where_more_changes:
+        only = verdict.only_a, verdict.only_b
+        unchanged, before = unchanged + 1 if only == before else 0, only
+        if not verdict.is_where_more_changes or unchanged == _UNCHANGED:
             break
     return _finding_of(verdict)
 
