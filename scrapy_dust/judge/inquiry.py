@@ -15,8 +15,8 @@ from scrapy_dust.page.compare import Same, Verdict
 from scrapy_dust.visits.outcomes import Outcome
 
 #: How often at most two pages are fetched again that differ where other texts change at each fetch, and may do so by chance; and how
-#: often in a row they must differ in the same. Of words that half of the answers have, one in 64 passes for one that lasts.
-_ROUNDS, _UNCHANGED = 9, 3
+#: often in a row they must differ in the same. Of words that half of the answers have, one in a thousand passes for one that lasts.
+_ROUNDS, _UNCHANGED = 12, 5
 
 
 @dataclass(frozen=True, slots=True)

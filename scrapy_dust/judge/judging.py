@@ -23,6 +23,7 @@ from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_li
 from scrapy_dust.page.own import end_of
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_template import template_of_pages
+from scrapy_dust.page.units import distinct
 from scrapy_dust.page.unitsets import (
     EMPTY,
     UnitSet,
@@ -345,8 +346,16 @@ class Judge:
         verdict = self._compare(known.shown, known_target.shown, key)
         if verdict.same is not Same.DIFFERENT:
             return None
-        only = verdict.only_a, verdict.only_b
+        changing = {*self._changing_at(known.shown.url), *self._changing_at(known_target.shown.url)}
+        only = (
+            [one for one in side if one.place not in changing] for side in (verdict.only_a, verdict.only_b)
+        )
         return None if self._then_and_now.explain(known, known_target, *only) else verdict
+
+    def _changing_at(self, url: str) -> list[int]:
+        """The places that differ between the answers to *url* which fetches have brought: they differ in the log in any case."""
+        answers = [units for _, units in self._again.get(url, ())]
+        return distinct(places_of(without(union_of(answers), common_to(answers)))).tolist() if answers else []
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
         """Whether *page* seems to stand in front of the page that was asked for, such as a login, or to have replaced
