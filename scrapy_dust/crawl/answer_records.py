@@ -56,14 +56,14 @@ def records_of_failure(request: Request, error: Exception) -> Iterator[Recorded]
     """The record of *request*, which ended with *error* and without an answer."""
     name = global_object_name(type(error))
     rendered = rendered_by(request)
-    url, marks = _requested_url(request, rendered), _request_marks(request, rendered)
+    url, marks = _requested_url(request, rendered), _fields_of_request(request, rendered)
     yield records.record_of_failure(url, name, fetched_at=datetime.now(UTC), **marks), None
 
 
 def records_of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     """The record of a redirect."""
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
-    url, marks, now = urldefrag(request.url).url, _request_marks(request, None), datetime.now(UTC)
+    url, marks, now = urldefrag(request.url).url, _fields_of_request(request, None), datetime.now(UTC)
     yield records.record_of_redirect(url, response.status, location, fetched_at=now, **marks), None
 
 
@@ -72,7 +72,7 @@ def records_of_page(request: Request, response: Response, wire_size: int | None)
     meta, flags = request.meta, response.flags
     cached, fetched_at = "cached" in flags, _fetched_at(request)
     rendered = _renderer(request, response)
-    asked, marks = _requested_url(request, rendered), _request_marks(request, rendered)
+    asked, marks = _requested_url(request, rendered), _fields_of_request(request, rendered)
     url, body = page_url(request, response), body_of(request, response)
     # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
     if url != asked and not cached:
@@ -157,7 +157,10 @@ def _requested_url(request: Request, rendered: Renderer | None) -> str:
     return url if rendered or "#" not in url else urldefrag(url).url
 
 
-def _request_marks(request: Request, rendered: Renderer | None) -> Record:
+def _fields_of_request(request: Request, rendered: Renderer | None) -> Record:
+    """The fields of a record that say how the page was asked for: the browser that rendered the page, and whether the request was
+    a canary.
+    """
     return {"rendered": rendered, "canary": canary_of(request) is not None or None}
 
 

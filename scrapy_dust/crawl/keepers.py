@@ -1,4 +1,4 @@
-"""The keepers of a crawl: the URL that was fetched for each class, where the URLs of other classes are compared with it.
+"""Remembers the keeper of each class of URLs, the URL that was fetched for all of them: canaries are compared with it.
 
 Most classes of a long crawl are never asked for again, so the URLs of all but the newest are written to a temporary
 file, some together in a *block*. A class holds the number of its block. What cannot be written is not known any more.

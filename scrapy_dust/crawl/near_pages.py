@@ -1,4 +1,7 @@
-"""Nearly equal pages of a crawl: found by MinHash, decided by the exact resemblance of their texts without the template."""
+"""Nearly equal pages of a crawl: found by MinHash, decided by the exact resemblance of their texts without the template.
+
+`DUST_CONTENT_DEDUP` marks or drops them, with a number for each site in place of its name.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,10 @@ class Handling:
         except TypeError:  # a callable that cannot be hashed
             return None
         if name is None:
-            names = [self._function_name(both[0], self._default_name()), self._function_name(both[1], "")]
+            names = [
+                self._function_name(both[0], self._default_callback_name()),
+                self._function_name(both[1], ""),
+            ]
             if None in names:
                 return None
             name = " ".join(map(str, names))
@@ -69,7 +72,8 @@ class Handling:
                 self._names[both] = name
         return name
 
-    def _default_name(self) -> str:
+    def _default_callback_name(self) -> str:
+        """The name of the spider's method that Scrapy calls for a request without callback."""
         # A CrawlSpider's does something else than `parse`.
         spider = self._spider()
         return _DEFAULT if spider is None or type(spider)._parse is Spider._parse else "_parse"

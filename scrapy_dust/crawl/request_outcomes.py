@@ -181,7 +181,7 @@ class Outcomes:
             self.succession.doubt(self._walls.classes_without_yield(callback))
         if made is Made.ITEM and before is not Made.ITEM:
             self.succession.doubt(self._walls.classes_without_yield(NoItem(callback)))
-        makes_more = self.callbacks.make_more(callback, made)
+        makes_more = self.callbacks.has_made_more(callback, made)
         is_page = shows_page(response)
         if stands_for := classes_stood_for(request):
             landing = self._landing(request, response)

@@ -136,7 +136,7 @@ class IntoForce:
             return shown
         number, _, handled = rest[1:].partition(" ")
         doubt = list(self._doubts)[int(number)]
-        return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
+        return "" if self._enforcing.outcomes.callbacks.has_made_more(*doubt) else f"{url} {handled}"
 
     def _note_taken(self, request: Request, doubt: Doubt | None) -> None:
         """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: what the callback made of

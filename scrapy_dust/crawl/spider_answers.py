@@ -120,7 +120,9 @@ class Callbacks:
         self._best[callback] = max(before, made)
         return before
 
-    def make_more(self, callback: object, made: Made) -> bool:
-        """Whether *callback* makes more of others: items, where it *made* old requests; anything, where it made nothing."""
+    def has_made_more(self, callback: object, made: Made) -> bool:
+        """Whether *callback* returned more for other answers than the *made* of one answer: items where that was requests which
+        the crawl had before, anything where that was nothing.
+        """
         best = self._best.get(callback, Made.NOTHING)
         return best is Made.ITEM if made is Made.OLD else made is Made.NOTHING and best > made

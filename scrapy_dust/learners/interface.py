@@ -3,7 +3,7 @@ URLs to keys.
 
 A learner sees the training part of a log alone: URLs, what the pages were like, where redirects went. What it
 gives back is a key function: of the URLs with one key a crawler fetches the first. Whatever string it is
-asked about, the function answers, and always the same.
+asked about, the function answers, and always the same. Key functions that several learners give back are here as well.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def lacking_of_frame(units: UnitSet, knowledge: Knowledge) -> UnitSet:
 
 
 def _of_template(units: UnitSet, knowledge: Knowledge) -> UnitSet:
-    """The units of the site's template among *units*, whose links to the page itself count as any other link."""
+    """Those of *units* that belong to the site's template. A link to the page itself counts as any other link."""
     found = within(distinct(as_links(units)), knowledge.template)
     kept: UnitSet = found[is_of(found, *CONTENT)]
     return kept
@@ -306,7 +306,7 @@ def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
 
 
 def note_linked(linked: Linked, urls: Iterable[str]) -> None:
-    """Note in *linked* some of *urls* for each path template."""
+    """Remember in *linked* a few of *urls* for each path template, as examples of what pages link to."""
     for url in urls:
         template = template_of(url)
         if template in linked or len(linked) < _TEMPLATES:

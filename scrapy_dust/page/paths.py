@@ -86,8 +86,8 @@ class Path:
         return any(f"{step}.".partition("#")[2].startswith(f"{ident}.") for step in self.steps)
 
     def at(self, kind: Kind, inside: str = "") -> int:
-        """The number of the place of *kind* in this path, shifted by 32 bits. *inside*: the name of the attribute, for a
-        place in an attribute.
+        """The number of the place of *kind* in this path, as the upper bits of a unit: the lower 32 are the value's. *inside*: the
+        name of the attribute, for a place in an attribute.
         """
         places = self._places.get(inside)
         if places is None:

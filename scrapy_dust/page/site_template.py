@@ -133,6 +133,7 @@ def _times(units: UnitSet, known: UnitSet) -> Index:
 
 
 def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
+    """The units that the pages of several path templates have. *sets*: those of each template."""
     found, times = np.unique(np.concatenate((EMPTY, *sets)), return_counts=True)
     several: UnitSet = found[times >= LEAST_TEMPLATES]
     return several

@@ -25,7 +25,7 @@ def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
     varied = {
         template: by_content for template, by_content in showing.items() if len(by_content) > LEAST_OTHERS
     }
-    words = _Words(urls)
+    words = _UrlWords(urls)
     found: set[int] = set()
     for by_content in varied.values():
         found.update(_within_template(by_content, words))
@@ -34,7 +34,7 @@ def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
 
 def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
     """The positions of those *urls* whose content also shows at URLs with nothing in common. Arguments as in `walls`."""
-    words = _Words(urls)
+    words = _UrlWords(urls)
     return {
         number
         for by_content in _showing(templates, contents).values()
@@ -53,8 +53,8 @@ def _showing(
     return showing
 
 
-class _Words:
-    """The words of URLs behind their hosts, in lower case."""
+class _UrlWords:
+    """The words of URLs behind their hosts, in lower case: pages whose URLs share a word may rightly show one content."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._urls = urls
@@ -64,9 +64,9 @@ class _Words:
         path = self._urls[number].partition("://")[2].partition("/")[2]
         return frozenset(_WORD.findall(unquote(path).lower()))
 
-    def common_to(self, numbers: Iterable[int]) -> frozenset[str]:
-        """The words that the URLs at all of the positions *numbers* have."""
-        listed = iter(numbers)
+    def common_to(self, positions: Iterable[int]) -> frozenset[str]:
+        """The words that all URLs at these *positions* of the list share."""
+        listed = iter(positions)
         common = self.of(next(listed))
         for number in listed:
             common &= self.of(number)
@@ -75,7 +75,7 @@ class _Words:
         return common
 
 
-def _within_template(by_content: dict[Hashable, list[int]], words: _Words) -> set[int]:
+def _within_template(by_content: dict[Hashable, list[int]], words: _UrlWords) -> set[int]:
     suspects = [numbers for numbers in by_content.values() if len(numbers) >= LEAST_URLS]
     if not suspects:
         return set()
@@ -83,7 +83,7 @@ def _within_template(by_content: dict[Hashable, list[int]], words: _Words) -> se
     return {number for numbers in suspects if words.common_to(numbers) <= of_all for number in numbers}
 
 
-def _across_templates(varied: dict[str, dict[Hashable, list[int]]], words: _Words) -> set[int]:
+def _across_templates(varied: dict[str, dict[Hashable, list[int]]], words: _UrlWords) -> set[int]:
     """The positions of URLs that show one content under several path templates and have no word in common. *varied*: for
     each template with several contents, the positions by content.
     """

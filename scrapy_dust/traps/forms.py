@@ -104,7 +104,7 @@ class _Place:
         """
         if part.isdigit() and part.isascii():
             return "0"
-        kind, word = _kind(part)
+        kind, word = _sign_and_word(part)
         if not word:
             return kind
         if not self.are_many:
@@ -206,8 +206,10 @@ def _repeats(parts: list[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _kind(part: str) -> tuple[str, str]:
-    """The sign or text that stands for *part* in a path template, and the word in it that may be one of many."""
+def _sign_and_word(part: str) -> tuple[str, str]:
+    """What a path template shows in the place of the segment *part*, and the word of *part* that may be another one on other
+    URLs of the form; no word for a number or a mixed text.
+    """
     plain = unquote(part) if "%" in part else part
     stem, extension = _without_extension(plain) if "." in plain else (plain, "")
     if stem.isalpha():

@@ -92,5 +92,5 @@ def _makes_more(best: Made, made: Made) -> bool:
     callbacks = Callbacks()
     assert callbacks.note_best("parse", best) is Made.NOTHING
     callbacks.note_best("parse", Made.NOTHING)
-    assert not callbacks.make_more("another", made)
-    return callbacks.make_more("parse", made)
+    assert not callbacks.has_made_more("another", made)
+    return callbacks.has_made_more("parse", made)
