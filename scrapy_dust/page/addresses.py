@@ -46,6 +46,7 @@ def absolute(url: str, base: str, href: str, encoding: str) -> str | None:
 
 
 def _safe(url: str, encoding: str) -> str:
+    """*url* with the characters escaped that no URL may have, as Scrapy does it. *encoding*: that of the query."""
     if _SAFE.fullmatch(url):
         return url
     # Not loaded for those: it brings TLS and HTTP, 9 MB of the process beside a crawl.
@@ -55,7 +56,7 @@ def _safe(url: str, encoding: str) -> str:
 
 
 class Medium(NamedTuple):
-    """The values of a picture or another file."""
+    """The hashes that stand for a picture or another file."""
 
     value: int  #: without the host, since sites spread their pictures over several
     parts: tuple[int, ...] = ()  #: of its path, and of each part of its query
@@ -69,7 +70,7 @@ Target = tuple[str | None, int]
 
 
 class OfSite:
-    """The ends of links that lead to the same page from any page of their site."""
+    """The links and files, by ``href``, that are the same on every page of a site: resolved once for all pages."""
 
     __slots__ = ("links", "media")
 
@@ -82,7 +83,7 @@ Known = dict[tuple[str, str], OfSite]
 
 
 def is_of_site(href: str) -> bool:
-    """Whether *href* leads to the same from all pages of a site."""
+    """Whether *href* leads to the same page from all pages of a site."""
     return _OF_SITE.match(href) is not None and len(href) <= _MAX_LENGTH
 
 
@@ -119,7 +120,7 @@ class Addresses:
         return found
 
     def medium(self, href: str) -> Medium:
-        """The values of a picture or another file at *href*."""
+        """The hashes of a picture or another file at *href*."""
         known = self.of_site.media.get(href)
         if known is None:
             media = (self.of_site if is_of_site(href) else self._of_document).media
@@ -129,6 +130,7 @@ class Addresses:
         return known
 
     def _medium(self, href: str) -> Medium:
+        """Compute the result of `medium`."""
         url = self._resolved(href)
         if url is None:
             return Medium(_hash(href))
@@ -169,11 +171,12 @@ class Addresses:
 
 
 def _host(url: str) -> str:
+    """The host of *url* without ``www.``."""
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
 def _parts(picture: str) -> tuple[int, ...]:
-    """The parts of a picture's URL: if the query changes at each fetch, the path still names the picture."""
+    """Hashes of the parts of a picture's URL: if the query changes at each fetch, the path still names the picture."""
     path, mark, query = picture.partition("?")
     if not mark or len(query) > _MAX_LENGTH:
         return ()

@@ -32,8 +32,8 @@ _ABSENT = 1
 class _Part(NamedTuple):
     """A part of a URL: its kind, its value, and the rest of the URL."""
 
-    what: int
-    value: int
+    what: int  #: see `_part_number`
+    value: int  #: a hash of what stands there
     rest: str  #: of the URL, with a gap where it stands in the path
     shorter: str | None  #: the URL without it; None: there is none
 
@@ -52,7 +52,7 @@ class Aliases:
         self._known: OrderedDict[int, tuple[int, ...] | None] = OrderedDict()
 
     def see(self, url: str, canonical: str | None, content: int) -> None:
-        """Take note that *url* shows *content*, a hash of the units of its own that the page has."""
+        """Remember that *url* shows *content*, a hash of the units that are the page's own."""
         for part in _parts_of(url):
             self._meet(_hash(f"{part.what} {part.rest}"), content, part.what, part.value)
             if part.shorter is not None:
@@ -63,8 +63,8 @@ class Aliases:
             self._meet(at, content, part_of_all, _hash(url))
 
     def are_aliases(self, url: str, canonical: str | None, other: str, content: int) -> bool:
-        """Whether *url* and *other*, which both show *content*, may be two addresses of one page. *canonical*: *url*
-        names it.
+        """Whether *url* and *other*, which both show *content*, may be two addresses of one page. *canonical*: the
+        URL that the page at *url* names as canonical.
         """
         if canonical is not None:
             at, part = _canonical(canonical)
@@ -77,12 +77,15 @@ class Aliases:
         )
 
     def _does_not_matter(self, key: int) -> bool:
+        """Whether enough contents show that the part of URLs with the number *key* does not matter, and none shows
+        the contrary.
+        """
         known = self._known.get(key)
         return known is not None and len(known) >= ENOUGH
 
     def _meet(self, at: int, content: int, part: int, value: int) -> None:
-        """Compare *content* with the content known at the place *at*, to learn whether the URLs' *part*, with this
-        *value*, matters.
+        """Compare *content* with the content seen before under *at*, a hash of the URL without one *part*, to learn
+        whether the part matters. *value*: the part's value in this URL.
         """
         hashes, contents, parts, values = self._seen
         slot = at % _SEEN
@@ -98,6 +101,9 @@ class Aliases:
         hashes[slot], contents[slot], parts[slot], values[slot] = at, content, part, value
 
     def _note(self, part: int, value: int, other: int, content: int, same: bool) -> None:
+        """Count *content* as evidence about *part*, in general and for its two values *value* and *other*. *same*:
+        whether both values show one content.
+        """
         for key in (part, _pair(part, value, other)):
             known = self._known.get(key, ())
             if not same:
@@ -110,14 +116,15 @@ class Aliases:
             self._known.popitem(last=False)
 
     def _content_at(self, at: int) -> int | None:
+        """The content seen last under *at*, a hash of a URL without one part; None if there is none."""
         hashes, contents, _, _ = self._seen
         slot = at % _SEEN
         return contents[slot] if hashes[slot] == at else None
 
 
 def _canonical(url: str) -> tuple[int, int]:
-    """For a page that names *url* as canonical: the place at which all such pages are compared, and the value in which
-    their URLs differ.
+    """For a page that names *url* as canonical: a hash under which all such pages are compared, and the number of the
+    part of URLs that canonical URLs of this host leave out.
     """
     host = url.partition("://")[2].partition("/")[0]
     return _hash(f"canonical {url}"), _hash(f"canonical of {host}")
@@ -136,20 +143,22 @@ def _split(url: str) -> _Parts | None:
 
 
 def _joined(parts: _Parts) -> str:
+    """One text for all *parts*."""
     front = "\n".join(value for name, value in parts if name[0] != "?")
     return front + "\n?" + "&".join(value for name, value in parts if name[0] == "?")
 
 
 def _parts_of(url: str) -> Iterator[_Part]:
+    """Each part of *url*, with the rest of the URL; nothing if there are too many parts."""
     parts = _split(url) or []
     for number, (name, value) in enumerate(parts):
         before, after = parts[:number], parts[number + 1 :]
         shorter = _joined([*before, *after])
         gap = shorter if name[0] == "?" else _joined([*before, (name, "\0"), *after])
-        yield _Part(_what(name, parts), _hash(value), gap, shorter if name[0] in "?/" else None)
+        yield _Part(_part_number(name, parts), _hash(value), gap, shorter if name[0] in "?/" else None)
 
 
-def _what(name: str, parts: _Parts) -> int:
+def _part_number(name: str, parts: _Parts) -> int:
     """A number that names the part *name* of all URLs with one path template."""
     front = [("\0" if one == name else value) for one, value in parts if one[0] != "?"]
     if name == "host":
@@ -160,8 +169,8 @@ def _what(name: str, parts: _Parts) -> int:
 
 
 def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
-    """The one part in which *url* and *other* differ, with its value in both; None if they differ in more, or name a
-    part twice.
+    """The parts in which *url* and *other* differ, each as its number and its two values. Empty if more than one
+    segment differs, a part comes twice, or a URL has too many parts.
     """
     a, b = _split(url), _split(other)
     if a is None or b is None:
@@ -170,12 +179,16 @@ def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
     if extra is not None:
         longer, name = extra
         rest = _differing_alike(*(_without(parts, name if parts is longer else "") for parts in (a, b)))
-        return [] if rest is None else [(_what(name, longer), _hash(dict(longer)[name]), _ABSENT), *rest]
+        return (
+            [] if rest is None else [(_part_number(name, longer), _hash(dict(longer)[name]), _ABSENT), *rest]
+        )
     return _differing_alike(a, b) or []
 
 
 def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
-    """The part in which two URLs with equally many segments differ; None if they differ in more."""
+    """The parts in which two URLs with equally many segments differ, as in `_differing`; None if more than one
+    segment differs or a part comes twice.
+    """
     here, there = dict(a), dict(b)
     if len(here) < len(a) or len(there) < len(b):
         return None
@@ -184,7 +197,8 @@ def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
     if next(rests) != next(rests) or sum(name[0] == "/" for name in names) > 1:
         return None
     return [
-        (_what(name, a if name in here else b), _value(here, name), _value(there, name)) for name in names
+        (_part_number(name, a if name in here else b), _value(here, name), _value(there, name))
+        for name in names
     ]
 
 
@@ -206,10 +220,12 @@ def _without(parts: _Parts, name: str) -> _Parts:
 
 
 def _value(parts: dict[str, str], name: str) -> int:
+    """A hash of the part *name*; `_ABSENT` if the URL lacks the part."""
     return _hash(parts[name]) if name in parts else _ABSENT
 
 
 def _pair(part: int, value: int, other: int) -> int:
+    """A number for *part* with two of its values, in any order."""
     return _hash(f"{part} {min(value, other)} {max(value, other)}")
 
 

@@ -80,6 +80,7 @@ def grouped(log: SiteLog, volatile: Volatile) -> tuple[SiteLog, SiteLog]:
 
 
 def _shows_something(page: Page) -> bool:
+    """Whether *page* has units to compare and a known text."""
     return page.core is not None and page.text_digest is not None
 
 
@@ -117,6 +118,7 @@ def _first_of_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     first: dict[str, str] = {}
 
     def find(url: str) -> str:
+        """The first URL of the group of *url*. Shortens the way there for later calls."""
         while first.setdefault(url, url) != url:
             first[url] = first[first[url]]
             url = first[url]

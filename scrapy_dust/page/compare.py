@@ -78,13 +78,13 @@ class Answer:
 
     url: str
     units: Units
-    names: Mapping[int, str] = field(default_factory=dict)  #: its places in words
+    names: Mapping[int, str] = field(default_factory=dict)  #: names of the places, for people
     canonical: str | None = None  #: absolute
     controls: Sequence[Units] = ()  #: other answers to the same URL
     links: Mapping[int, str] = field(
         default_factory=dict
     )  #: URLs of its links by value, where they are at hand
-    wordings: Sequence[Wording] = ()  #: the words of as many answers to the URL as they are known of
+    wordings: Sequence[Wording] = ()  #: the words of answers to the URL, as far as they are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,7 @@ def compare(a: Answer, b: Answer, knowledge: Knowledge = NOTHING_KNOWN) -> Verdi
 
 
 def _equal(pair: _Pair) -> Verdict:
+    """The verdict on two answers of which none has a unit that the other lacks."""
     if pair.is_little:
         return pair.verdict(Same.UNKNOWN, "hardly anything of their own")
     if not pair.is_whole:
@@ -161,6 +162,7 @@ def _equal(pair: _Pair) -> Verdict:
 
 
 def _who_has_nothing(pair: _Pair) -> str:
+    """The words of a verdict for pages that have nothing of their own."""
     if pair.nothing_a and pair.nothing_b:
         return "nothing of their own"
     return f"nothing of its own on {pair.a.url if pair.nothing_a else pair.b.url}"
@@ -192,16 +194,17 @@ class _Pair:
         self.nothing_a, self.nothing_b = not len(self._own_a), not len(self._own_b)
 
     def _cut(self, *sides: Sequence[Units]) -> list[list[UnitSet]]:
-        """The units of all *sides*, cut alike: of a page that is too long only the units of least hash are known, so
-        only such units count on all pages.
+        """The units of all *sides*, cut alike. A log keeps only the units of least hash of a page that is too long,
+        so only such units are compared.
         """
         every = [units for side in sides for units in side]
         self._has_all_links = all(units.has_all_links for units in every)
         rest = _end(set_of(units) for units in every if not units.whole)
         links = _end((set_of(units) for units in every if not units.has_all_links), of_links=True)
-        return [[_until(set_of(units), rest, links) for units in side] for side in sides]
+        return [[_up_to(set_of(units), rest, links) for units in side] for side in sides]
 
     def _sift(self, units: UnitSet) -> UnitSet:
+        """The *units* that count, with each link replaced by its class. Counts the units set aside."""
         found = sifted(units, self._knowledge, NO_PLACES)
         self.aside.update(found.aside)
         return without_own_canonical(self._links.merged(found.units))
@@ -262,8 +265,8 @@ class _Pair:
         )
 
     def _of_frame(self, units: UnitSet, other_frame: UnitSet, others: UnitSet) -> UnitSet:
-        """The *units* of the site's frame without those that the other side, which has *other_frame* and *others*, has in
-        another form.
+        """The *units* of the site's frame that the other page lacks in every form. *other_frame*: the other page's
+        units of the frame; *others*: all its other units.
 
         A page has no link to itself where other pages have one, and a link may be written otherwise.
         """
@@ -274,11 +277,13 @@ class _Pair:
 
     @property
     def _are_read(self) -> bool:
-        """Whether words of several answers are known on both sides."""
+        """Whether the words of at least two answers are known on each side."""
         return min(len(self.a.wordings), len(self.b.wordings)) > 1
 
     def _lasting_parts(self, here: Answer, there: Answer) -> UnitSet:
-        """Words, and shapes of texts with numbers, that last *here* in texts that change, and are not *there*."""
+        """The parts of changing texts that last in all answers *here* and that the answers *there* lack: words, and
+        shapes of texts with numbers.
+        """
         if not self._are_read:
             return EMPTY
         words = lasting_words(here.wordings, there.wordings, self._touched)
@@ -293,7 +298,9 @@ class _Pair:
 
     @property
     def unread(self) -> UnitSet:
-        """The units that change where a part of them may last, if their words are not known, or none of these last."""
+        """The changing units of which a part may last though nobody can tell: their words are not known, or none of
+        the words lasts.
+        """
         if self._are_read:
             telling = self._gone[self._telling.has(self._gone)]
             return telling[~is_in(places_of(telling), self._readable)] if len(telling) else EMPTY
@@ -311,6 +318,9 @@ class _Pair:
         return union_of((places_of(union_of(words)), numbers))
 
     def _missing_units(self) -> tuple[UnitSet, UnitSet]:
+        """The whole units that each side alone has. Links to the page itself count only if they lead to other
+        contents.
+        """
         # A link for the one page itself may be a link like any other on the other page: it is on both.
         only_a = _in_no_form_on(self._all_b, self._stable_a)
         only_b = _in_no_form_on(self._all_a, self._stable_b)
@@ -325,7 +335,9 @@ class _Pair:
         return only_a[~chrome_a], only_b[~chrome_b]
 
     def sure(self, only_a: UnitSet, only_b: UnitSet) -> tuple[UnitSet, UnitSet]:
-        """The two sets without units that may be there by chance, and without links that may equal a link of the other side."""
+        """The units of both sides that prove a difference: they cannot be there by chance, and cannot be links that
+        equal a link of the other side.
+        """
         open_a, open_b = self._open(only_a), self._open(only_b)
         return (
             self._sure(only_a, self.a, open_a, int(open_b.sum())),
@@ -337,6 +349,10 @@ class _Pair:
         return is_of(only, Kind.LINK) & is_in(values_of(only), self._links.unknown())
 
     def _sure(self, only: UnitSet, side: Answer, unsure: Mask, open_there: int) -> UnitSet:
+        """The units in *only* that prove a difference. *side*: the answer that alone has them; *unsure*: a mask of
+        units that prove nothing; *open_there*: how many links of the other side lead to URLs that the log does not
+        have.
+        """
         links = is_of(only, Kind.LINK) & ~unsure
         # Each link of the other side that may lead anywhere may lead where one of these does.
         if int(links.sum()) <= open_there:
@@ -377,7 +393,7 @@ class _Pair:
         return kept
 
     def where(self, units: UnitSet) -> str:
-        """The places of *units*, for people."""
+        """The places of *units* as text: "in text `div.price`"."""
         return _listed(dict.fromkeys(self._difference(unit).name for unit in units.tolist()))
 
     def told(self, only_a: UnitSet, only_b: UnitSet) -> str:
@@ -411,15 +427,18 @@ class _Pair:
         return len(found) > 0 and bool(is_in(found, self._chance).all())
 
     def _are_where_more_changes(self, units: UnitSet | tuple[()]) -> bool:
+        """Whether all *units* stand at places that change between answers to one URL, or on similar pages."""
         found = np.asarray(units, np.uint64)
         return bool((is_in(places_of(found), self._touched) | self._likely.has(found)).all())
 
     def _difference(self, unit: int) -> Difference:
+        """The *unit* as a `Difference`, which names its place."""
         place = unit >> 32
         name = self._name(place)
         return Difference(place, kind_of(place), unit & 0xFFFFFFFF, name)
 
     def _name(self, place: int) -> str:
+        """The name of *place* for people, as an answer or the site's knowledge has it."""
         for names in (self.a.names, self.b.names, self._knowledge.names):
             if place in names:
                 return names[place]
@@ -432,12 +451,15 @@ class _Pair:
 
 
 def _end(sets: Iterable[UnitSet], *, of_links: bool = False) -> np.uint64:
-    """The greatest hash up to which none of *sets* lacks a unit, be it of all units or of links alone."""
+    """The greatest hash up to which none of *sets* lacks a unit. Only links count if *of_links*, else only other
+    units.
+    """
     having = [units[_are_links(units) == of_links] for units in sets]
     return min((mixed(units).max() for units in having if len(units)), default=_LAST)
 
 
-def _until(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
+def _up_to(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
+    """The *units* with small hashes: links up to the hash *links*, and other units up to *rest*."""
     kept: UnitSet = units[mixed(units) <= np.where(_are_links(units), links, rest)]
     return kept
 
@@ -456,6 +478,9 @@ def _where_links_say_the_same(a: Answer, b: Answer, knowledge: Knowledge, changi
 
 
 def _beside(answer: Answer, changing: Places) -> UnitSet:
+    """The units of an answer and its controls that say what links to the page itself add to its URL, except at
+    *changing* places.
+    """
     units = union_of(set_of(one) for one in (answer.units, *answer.controls))
     units = units[are_beside(units)]
     kept: UnitSet = units[~changing.has(units)]
@@ -487,7 +512,7 @@ def _are_links(units: UnitSet) -> Mask:
 
 
 def _seen(answer: Answer, own: UnitSet) -> int:
-    """How many of its *own* units the readers of an answer see. In a page without text all units count."""
+    """How many of the page's *own* units a reader of *answer* sees. In a page without text all units count."""
     has_text = bool((answer.units.kinds() == Kind.TEXT).any())
     return int(is_of(own, *SEEN).sum()) if has_text else len(own)
 
@@ -523,7 +548,7 @@ def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
 def _lasting_in_what_changes(
     answers: Sequence[UnitSet], stable: UnitSet, others: Sequence[UnitSet]
 ) -> UnitSet:
-    """The units that change with each answer but for a part which *others* never show.
+    """Units that change with each answer, except for a part that lasts and that *others* never show.
 
     The part may be the text around a number, ``# EUR``, or a text that stands at another place each time.
     """
@@ -531,13 +556,17 @@ def _lasting_in_what_changes(
         return EMPTY
     changing = without(answers[0], stable)
     changing = changing[is_of(changing, *CONTENT)]
-    found = [changing[_last(changing, part, answers, others)] for part in (_without_place, _without_number)]
+    found = [
+        changing[_whose_part_lasts(changing, part, answers, others)]
+        for part in (_without_place, _without_number)
+    ]
     return union_of(found)
 
 
-def _last(
+def _whose_part_lasts(
     units: UnitSet, part: Callable[[UnitSet], UnitSet], answers: Sequence[UnitSet], others: Sequence[UnitSet]
 ) -> Mask:
+    """A mask over *units*: those whose *part*, as that function has it, is in all *answers* and in none of *others*."""
     lasting = common_to([distinct(part(answer)) for answer in answers])
     return is_in(part(units), without(lasting, union_of(part(other) for other in others)))
 
@@ -559,6 +588,7 @@ def _in_no_form_on(others: UnitSet, units: UnitSet) -> UnitSet:
 
 
 def _where_nothing_is(units: UnitSet, others: UnitSet) -> UnitSet:
+    """The *units* at places where *others* has no unit."""
     found: UnitSet = units[~is_in(places_of(units), distinct(places_of(others)))]
     return found
 
@@ -573,5 +603,6 @@ def _listed(names: Mapping[str, object]) -> str:
 
 
 def _quoted(name: str) -> str:
+    """The *name* of a place with its path in backticks."""
     kind, _, path = name.partition(" ")
     return f"{kind} `{path}`" if path else kind

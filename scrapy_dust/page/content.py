@@ -120,8 +120,8 @@ def content_of(
 def unit_signature(
     content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool, unnamed: bool = False
 ) -> bytes:
-    """A hash of 128 bits of all that *content* shows a spider at *url*. *with_words*: all words count, too; *unnamed*: the
-    URL that the page names as its own does not.
+    """A hash of 128 bits of all that *content* shows a spider at *url*. *with_words*: all words count, too.
+    *unnamed*: the canonical URL that the page names does not count.
     """
     assert content.units is not None
     counting = sifted(content.units, knowledge, places := knowledge.sure_places_for(url))
@@ -147,13 +147,18 @@ def shingles_of_text(text: str) -> Hashes:
 
 
 def _shown(units: UnitSet) -> UnitSet:
+    """The *units* that readers see, without the canonical URL that the page names. In a page without text all
+    contents count.
+    """
     shown: UnitSet = units[is_of(units, *(SEEN if is_of(units, Kind.TEXT).any() else CONTENT))]
     return shown[~are_canonical(shown)]
 
 
 def _heading(document: Document) -> str:
+    """The title and the headings of *document* in one line."""
     return " ".join(f"{document.title or ''} {document.headings or ''}".split())
 
 
 def _seed(scope: str) -> int:
+    """The seed of hashes in *scope*, so that equal bytes in two scopes have different hashes."""
     return xxh3_64_intdigest(scope.encode("utf-8", "surrogatepass"))

@@ -77,7 +77,7 @@ class Content:
     """The content that a URL shows."""
 
     label: str | None  #: equal ones are one page; None: it says nothing
-    core: str  #: the same without links
+    core: str  #: a label of the content without links
     own: int  #: units of its own that its readers see
     is_volatile: bool = False  #: its answers differ, or it has units where pages like it change
     total: str | None = (
@@ -98,7 +98,7 @@ class Contents:
     volatile: Volatile  #: what was known, and what URLs with several answers have shown
     places: Sequence[int]  #: where units stand
     shown: Mapping[int, int]  #: what the log shows at the end of a link, by the link's value
-    alike: Mapping[int, str]  #: URLs of links, by value, of which what they show tells nothing
+    alike: Mapping[int, str]  #: URLs of links, by value, whose pages show what pages of unrelated URLs show
     of_items: bool = False  #: units are what a spider took
 
 
@@ -136,6 +136,7 @@ def contents_of(
 
 
 def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
+    """*shown* with at most `MOST_ANSWERS` answers of each URL, the first ones."""
     if len({one.url for one in shown}) == len(shown):
         return list(shown)
     answers: dict[str, int] = {}
@@ -208,6 +209,7 @@ class _Read:
 
 
 def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _Read:
+    """Read the units of all pages, without following their links. The arguments are those of `contents_of`."""
     site, beside, volatile = _without_own_urls(rows, volatile)
     template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
     aside, changing = _aside(site, rows, template, volatile)
@@ -256,7 +258,9 @@ class _Layout:
         self._whole = _sums(whole)
 
     def said(self, block: Flat) -> Sums:
-        """Two numbers for each page: zeros for the whole frame with nothing more, and for pages without the frame."""
+        """Two numbers for the template units of each page: zeros for pages with exactly the site's frame, and for
+        pages without the frame.
+        """
         there = block.counts(block.where(lambda units: _is_in_some_form(units, self._frame)))
         said = _sums(block.only(is_in(block.units, self._known))) - self._whole
         said[is_frameless(len(self._frame) - there, len(self._frame))] = 0
@@ -264,8 +268,8 @@ class _Layout:
 
 
 def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Flat, Volatile]:
-    """The units of all answers without those that repeat the page's own URL; those that tell what links for the page
-    itself say beside its URL; and the places known to change.
+    """Three results: the units of all answers without those that repeat the page's own URL; the units that say what
+    links for the page itself add to its URL; and the places known to change.
     """
     flat = rows.flat()
     known = volatile.joined(learn_volatile(rows.groups(flat)))
@@ -315,6 +319,7 @@ class _Own:
 
 
 def _own(block: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
+    """Count the own units of each page. *block*: all units of the pages; *sifted*: those that were not set aside."""
     units = sifted.units
     chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
     own = ~chrome & ~is_in(units, template.common) & ~are_canonical(units)
@@ -345,6 +350,7 @@ def _together(parts: Sequence[_Own]) -> _Own:
 
 
 def _sums(block: Flat) -> Sums:
+    """Two numbers for each page, equal for pages with equal units."""
     first = mixed(block.units)
     return np.stack((block.sums(first), block.sums(mixed(first ^ _SECOND))), axis=1)
 
@@ -372,9 +378,7 @@ class _Behind(NamedTuple):
 
 
 def _pages_behind(rows: _Rows, urls: Sequence[str], behind: Callable[[str], str | None]) -> list[_Behind]:
-    """The values of links to the URLs of *rows* and to *urls*, with the URL of the page to which each leads, if the log
-    has it.
-    """
+    """The pages to which links to the URLs of *rows* and to *urls* lead, as far as the log has them."""
     values, known = rows.values.tolist(), set(rows.urls) if urls else ()
     listed = [(rows.urls[row], values[row], rows.templates[row]) for row in rows.bounds[:-1]]
     listed += [(url, url_value(url), template_of(url)) for url in dict.fromkeys(urls) if url not in known]
@@ -386,13 +390,16 @@ def _pages_behind(rows: _Rows, urls: Sequence[str], behind: Callable[[str], str 
 
 
 def _alike(said: Said, pages: Sequence[_Behind]) -> dict[int, str]:
-    """The URLs of links whose pages do not differ from the pages of other links, by the values of the links."""
+    """The URLs, by their values as links, whose pages show a content that URLs with nothing in common show too."""
     urls = [one.url for one in pages]
     numbers = alike(urls, [one.template for one in pages], [said.get(one.page) for one in pages])
     return {pages[number].value: urls[number] for number in sorted(numbers)}
 
 
 def _ends(rows: _Rows, read: _Read, pages: Sequence[_Behind], in_the_way: Container[int] = ()) -> _Ends:
+    """Find the contents to which links lead, also of pages that hold nothing but links. *in_the_way*: the rows of
+    walls, which show no page.
+    """
     said: Said = _said(rows, read, in_the_way)
 
     def resolved(said: Said) -> Resolved:
@@ -411,9 +418,7 @@ class _Ends(Mapping[int, int]):
     """The contents at the ends of links, by the links' values. Kept in arrays, since a site has millions of links."""
 
     def __init__(self, said: Said, pages: Sequence[_Behind], alike: Mapping[int, str] = _NO_URLS) -> None:
-        """Knows to which contents links lead. *said*: what URLs show; *pages* and *alike*: the results of
-        `_pages_behind` and `_alike`.
-        """
+        """*said*: the contents that URLs show. *pages*, *alike*: the results of `_pages_behind` and `_alike`."""
         self.alike, self._values_alike = alike, array_of(alike)
         found = {one.value: said[one.page] for one in pages if one.page in said}
         self._values = array_of(found)
@@ -468,8 +473,8 @@ class _Ends(Mapping[int, int]):
         return without(template.chrome, kept)
 
     def _led(self, links: Flat, rows: _Rows, begin: int = 0) -> tuple[UnitSet, Mask]:
-        """For each of *links* the content of the page it leads to, or the link's value; and which of these are known
-        and tell links apart.
+        """Two results for each of *links*: the content of the page at its end, or else the link's own value; and
+        whether the content is known and tells links apart.
         """
         own_values = rows.values[begin : begin + len(links)]
         values = values_of(links.units)
@@ -497,7 +502,7 @@ class _Ends(Mapping[int, int]):
 
 
 def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
-    """The *links* of some pages at a time, with the values of links to these pages."""
+    """The *links* of some pages at a time, with the number of the first of these pages."""
     begin = 0
     for block in links.blocks():
         yield begin, block
@@ -510,6 +515,7 @@ def _shown(whole: Sums, own: _Own) -> list[str | None]:
 
 
 def _settled(rows: _Rows, read: _Read, whole: Sums, in_the_way: Container[int]) -> dict[str, Content]:
+    """The content of each URL. *whole*: the sums of each answer's units; *in_the_way*: the rows of walls."""
     shown, cores, seen = _shown(whole, read.own), _labels(read.core), read.own.seen.tolist()
     changing = read.changing.tolist()
     found = {}
@@ -557,5 +563,6 @@ def _labels(sums: Sums) -> list[str]:
 
 
 def _places(site: Flat) -> list[int]:
+    """All places at which pages of *site* have units."""
     found: list[int] = union_of(distinct(places_of(block.units)) for block in site.blocks()).tolist()
     return found

@@ -46,7 +46,7 @@ class Token(Protocol):
 
 
 class _Alone(tuple[str, str, None]):
-    """One tag with the text after it."""
+    """One tag with the text after it, in the form of a `Token`."""
 
     __slots__ = ()
 
@@ -62,8 +62,8 @@ class _Alone(tuple[str, str, None]):
 
 #: The values of a text, and a digest of them.
 Said = tuple[tuple[int, ...], int]
-#: The place of a group, and the group, which counts beside another element at the place; and what is true or false of the
-#: element. Unless that is 0, it must be otherwise with another element.
+#: A group that counts only beside another element at its place: the place, the group, and a number for the element's states,
+#: such as ``checked``. Unless the number is 0, the other element must have other states.
 Beside = tuple[int, int, int]
 #: An element that is open, the path in it, and what is in it so far.
 Around = tuple[Opened, Path, list[Part]]
@@ -77,10 +77,10 @@ class Memory:
         self.root = Path((), 0, self.names)
         self.data = Path(("xml",), 0, self.names, is_data=True)
         self.texts: dict[str, Said] = {}
-        self.lines: set[int] = set()  #: what elements are that are parts of a line
+        self.lines: set[int] = set()  #: marks of the elements that are parts of a line of text
         self.scripts: dict[tuple[Path, str, str], Emissions] = {}
         self.addresses: Known = {}
-        self.size = 0  #: of all that, about
+        self.size = 0  #: of the whole cache, about
 
 
 def bared(markup: str) -> tuple[str, list[str]]:
@@ -217,8 +217,8 @@ class Walk:
         return outer
 
     def _attribute_parts(self, opening: Opened, tag: str, contents: Iterator[str]) -> list[Part]:
-        """The URLs in the element's attributes, as parts of its content. The text of a raw element, such as a script, is read on
-        the way.
+        """The URLs in the element's attributes, as parts of its content. Also reads the text of a raw element, such
+        as a script.
         """
         if opening.plan.is_raw:
             self._raw(opening.path, tag, next(contents, ""))
@@ -237,6 +237,7 @@ class Walk:
         return digest
 
     def _opened(self, path: Path, tag: str) -> Opened:
+        """The result of the start tag *tag* inside *path*, remembered for later pages."""
         self._memory.size += 1
         made = path.opened[tag] = opened(path, tag)
         # Too deep to be told from the element around it, it is no part of a line either.
@@ -245,6 +246,7 @@ class Walk:
         return made
 
     def _read(self, text: str) -> Said:
+        """The values of *text* and a digest of them, remembered if the text is short."""
         values = values_of(unescape(text) if "&" in text else text)
         said = values, _joined(values)
         if len(text) <= _KEPT_TEXT:
@@ -253,6 +255,7 @@ class Walk:
         return said
 
     def _shown(self, opened: Opened) -> int:
+        """Add a unit for the class of an empty element, such as a star of a rating. Returns the unit."""
         unit = opened.path.at(Kind.FIELD, "[class]") | value_of(opened.shows)
         self._units.append(unit)
         return unit
@@ -265,6 +268,7 @@ class Walk:
         return digest
 
     def _emit(self, opening: Opened, parts: list[Part]) -> None:
+        """Add the units of the start tag *opening*, and its pictures to the *parts* of its element."""
         settling, subtrees = self._settling, self._subtrees
         self._units.extend(opening.units)
         settling.fields.extend(opening.fields)
@@ -284,6 +288,7 @@ class Walk:
                     subtrees.unfit += 1
 
     def _raw(self, path: Path, tag: str, content: str) -> None:
+        """Add the units of an element that the parser does not parse, such as a script."""
         key = path, tag, content
         made = self._memory.scripts.get(key)
         if made is None:
@@ -294,6 +299,7 @@ class Walk:
             self._subtrees.unfit += 1
 
     def _grouped(self, opened: Opened, parts: list[Part]) -> Part:
+        """Add the groups that the *parts* of an element form. Returns the element as a part of the one around it."""
         digest, leaves, groups, counts_beside = grouped(
             parts,
             is_row=opened.plan.is_row or opened.path.is_formula,
@@ -309,6 +315,7 @@ class Walk:
         return TEXT, digest, leaves
 
     def _settle_groups(self) -> None:
+        """Add the conditional groups: those with another such element on the page."""
         if self._beside:
             times = Counter[int]()
             for path, count in Counter(self._filled).items():
@@ -324,10 +331,12 @@ class Walk:
 
 
 def _unit_of(place: int, group: int) -> int:
+    """The unit of *group*, a digest, at *place*."""
     return place | (group ^ group >> 32) & 0xFFFFFFFF
 
 
 def _joined(values: tuple[int, ...]) -> int:
+    """One digest of *values* in their order."""
     if len(values) == 1:
         return values[0]
     digest = 0

@@ -158,6 +158,7 @@ class Opened:
 
 
 def _references(emissions: Sequence[Emission]) -> tuple[str, ...]:
+    """The URLs of *emissions* that may be the page's own, or that lead to files."""
     return tuple([one[2] for one in emissions if one[0] in (What.ACTION, What.MEDIA)])
 
 
@@ -273,6 +274,7 @@ class Plan:
 
 @lru_cache(maxsize=4096)
 def _plan(skeleton: str, is_data: bool) -> Plan:
+    """The plan for tags that have the names in *skeleton*: a start tag without the values of its attributes."""
     # Garbage without a name is passed over, as a comment is.
     tag, *names = skeleton.replace("=", " ").split() or ["!"]
     return Plan(tag, tuple(names), is_data=is_data)
@@ -319,6 +321,7 @@ def _ticks_of(plan: Plan, values: list[str]) -> int:
 
 
 def _made(path: Path, plan: Plan, values: list[str]) -> Emissions:
+    """The units of a start tag whose attributes have these *values*."""
     attributes = dict(zip(plan.names, values, strict=False)) if plan.needs_names else _NO_ATTRIBUTES
     made = Emissions()
     for index, maker in plan.makers:
@@ -329,6 +332,7 @@ def _made(path: Path, plan: Plan, values: list[str]) -> Emissions:
 
 
 def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901, PLR0912 - one line for each sort of attribute
+    """The function that makes units of the attribute *name* of *tag* elements; None if the attribute says nothing."""
     if tag in ("meta", "link", "base"):
         return _WHOLE[tag] if name == ("content" if tag == "meta" else "href") else None
     if name in _ACTIONS:
@@ -359,6 +363,7 @@ def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901, PLR0912 - one li
 
 
 def _of_meta(made: Emissions, path: Path, content: str, attributes: Attributes) -> None:
+    """Add the target of a refresh, or the content of a ``meta`` element under its name."""
     if attributes.get("http-equiv", "").lower() == "refresh":
         target = _REFRESH.match(content)
         if target:
@@ -371,6 +376,7 @@ def _of_meta(made: Emissions, path: Path, content: str, attributes: Attributes) 
 
 
 def _of_relation(made: Emissions, path: Path, href: str, attributes: Attributes) -> None:
+    """Add the URL of a ``link`` element by its relation, if it is no business of browsers alone."""
     relation = attributes.get("rel", "").lower()
     if relation == "preload" and attributes.get("as", "").lower() == "image":
         made.add_medium(path, "[preload]", href)
@@ -389,6 +395,7 @@ _WHOLE: dict[str, Maker] = {"meta": _of_meta, "link": _of_relation, "base": _of_
 
 
 def _of_control(made: Emissions, path: Path, _: str, attributes: Attributes) -> None:
+    """Add the value and the state of a form's control."""
     name, state = (
         attributes.get("name", ""),
         [one for one in ("checked", "selected", "disabled") if one in attributes],
@@ -410,6 +417,7 @@ def _of_action(made: Emissions, path: Path, url: str, _: Attributes) -> None:
 
 
 def _of_link(made: Emissions, path: Path, url: str, attributes: Attributes) -> None:
+    """Add a link, and the spot to which it leads; a URL that is not fetched, such as ``mailto:``, as a value."""
     # Most begin with a slash, and need no closer look.
     if url[0] != "/" and _ELSEWHERE.match(url):
         made.add_value(path, Kind.FIELD, "[href]", url)
@@ -477,10 +485,12 @@ def _of_words(inside: str) -> Maker:
 
 
 def _as_data(inside: str) -> Maker:
+    """A function that makes a unit of the attribute *inside* as data that never repeats the page's own URL."""
     return lambda made, path, value, _: made.add_value(path, Kind.DATA, inside, value)
 
 
 def _as_field(inside: str) -> Maker:
+    """A function that makes a unit of the attribute *inside* as a value that may repeat the page's own URL."""
     return lambda made, path, value, _: made.add_field(path, Kind.FIELD, inside, value)
 
 

@@ -56,10 +56,12 @@ def decode(body: bytes, content_type: str | None, encoding: str | None, *, marku
 
 
 def _known(name: str | None) -> str | None:
+    """The encoding *name* if bytes can be decoded by it, else None."""
     return name if name in _KNOWN else None
 
 
 def _known_inside(body: bytes) -> str | None:
+    """The encoding that the document *body* declares; None if it declares none that is known."""
     name = _known(html_body_declared_encoding(body))
     # What could be read as ASCII to find the declaration is not UTF-16, whatever it says.
     return "utf-8" if name is not None and name.startswith("utf-16") else name

@@ -66,7 +66,7 @@ class Flat:
         return counts
 
     def sums(self, numbers: UnitSet) -> UnitSet:
-        """For each page the sum of *numbers*, one a unit, modulo 2**64."""
+        """For each page the sum of its *numbers*, of which there is one for each unit, modulo 2**64."""
         total = np.zeros(len(numbers) + 1, np.uint64)
         np.cumsum(numbers, out=total[1:])
         sums: UnitSet = total[self.offsets[1:]] - total[self.offsets[:-1]]

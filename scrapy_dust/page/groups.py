@@ -61,6 +61,7 @@ def grouped(
 
 
 def _of_like_parts(parts: list[Part], leaves: int, *, is_heap: bool) -> tuple[int, int, list[int], bool]:
+    """The result of `grouped` for *parts* of one kind, such as the entries of a list."""
     digest = _sum_of(parts)
     if not _belongs_together(parts, leaves, MAX_LEAVES):
         return digest, leaves, [], False
@@ -71,10 +72,12 @@ def _of_like_parts(parts: list[Part], leaves: int, *, is_heap: bool) -> tuple[in
 
 
 def _show_pictures(parts: list[Part]) -> bool:
+    """Whether all *parts* are pictures or other files."""
     return all(part[1] >> 32 + PATH_BITS == Kind.MEDIA for part in parts)
 
 
 def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int], bool]:
+    """The result of `grouped` for *parts* of several kinds that come again: one group for each section."""
     groups, digest = [], 0
     for section in _sections(parts):
         count = sum([part[2] for part in section])
@@ -101,11 +104,13 @@ def _sections(parts: list[Part]) -> list[list[Part]]:
 
 
 def _belongs_together(parts: list[Part], leaves: int, most: int) -> bool:
+    """Whether *parts* may form a group: they have at most *most* leaves, and one of them is a single leaf."""
     # Beside one text there may be parts that show something by themselves: cells that are empty, stars, a tick.
     return len(parts) > 1 and leaves <= most and any(part[2] == 1 for part in parts)
 
 
 def _in_order(parts: list[Part]) -> int:
+    """A digest of *parts* in their order."""
     digest = len(parts)
     for kind, said, _ in parts:
         digest = ((digest ^ kind ^ said) * _FACTOR + said) & _MASK
@@ -114,6 +119,7 @@ def _in_order(parts: list[Part]) -> int:
 
 
 def _sum_of(parts: list[Part]) -> int:
+    """A digest of *parts* in any order."""
     digest = parts[0][0]
     for _, said, _ in parts:
         mixed = (said ^ said >> 31) * _FACTOR & _MASK

@@ -118,8 +118,9 @@ class ItemValues:
         brought: Iterable[tuple[str, object]] = (),
         headers: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """*fields*: if not empty, only these fields count. *known*: the fields of the crawl. *text*: gives the page's text.
-        *brought*: the values that the request handed on, each with a name, or ""; *headers*: gives those of all headers.
+        """*fields*: if not empty, only these fields count. *known*: the fields of the crawl. *text*: gives the page's
+        text. *brought*: the values that the request handed on, each with a name, or "". *headers*: gives the values
+        of all headers of the answer.
         """
         self._url, self._fields, self._known = url, frozenset(fields), known
         self._text_of, self._brought, self._headers_of = (
@@ -168,6 +169,7 @@ class ItemValues:
                 self._add(f"{of_class} {field}", str(value).strip())
 
     def _add(self, field: str, said: str) -> None:
+        """Add the value *said* of *field*, if it counts."""
         folded = said.casefold()
         is_of_url = folded in self._own_values
         if not (is_of_url or 2 < len(said) <= _LONGEST):
@@ -209,6 +211,9 @@ class ItemValues:
         return any(len(form) < 2 or form in self._text or form in self._unescaped for form in forms)
 
     def _kind(self, field: str, said: str, folded: str) -> Kind | None:
+        """The kind of unit for a value: does it stand on the page, is it made of the page, or may it be chance? None:
+        it does not count. *folded*: *said* in lower case.
+        """
         lacked = () if folded in self._text else self._lacked(folded)
         if not lacked:
             return Kind.TEXT if len(said) >= _SHORTEST and _LONG_WORD.search(said) else None
@@ -252,6 +257,7 @@ class ItemValues:
         return is_own or self._is_today(said)
 
     def _is_today(self, said: str) -> bool:
+        """Whether *said* may hold today's date."""
         if not any(year in said for _, _, year in self._days):
             return False
         numbers = frozenset(map(int, _NUMBER.findall(said[:100])))
@@ -259,6 +265,7 @@ class ItemValues:
 
     @cached_property
     def _days(self) -> Collection[tuple[int, int, str]]:
+        """Today as month, day and year of two digits, in UTC and in local time."""
         now = datetime.now(UTC)
         return {(at.month, at.day, f"{at:%y}") for at in (now, now.astimezone())}
 
@@ -278,6 +285,7 @@ class ItemValues:
 
     @cached_property
     def _own_parts(self) -> Collection[str]:
+        """The longer addresses and the parameters of the page's URL, in lower case."""
         own = self._own
         addresses = {one.casefold() for one in own.addresses if one.count("/") > 1 or "?" in one}
         return addresses | set(self._own_url.partition("#")[0].partition("?")[2].split("&")) - {""}
@@ -287,6 +295,7 @@ class ItemValues:
         return frozenset(self._headers_of())
 
     def _is_on_page(self, word: str) -> bool:
+        """Whether the page has *word*; of a number also if signs separate its thousands."""
         if not word.isdecimal():
             return word in self._text or word in self._unescaped
         grouped = f"{int(word):,}" if len(word) < _DIGITS else word
@@ -304,6 +313,7 @@ class ItemValues:
 
     @cached_property
     def _unescaped(self) -> str:
+        """The page's text with the escapes of HTML and of scripts undone."""
         text = html.unescape(self._text) if "&" in self._text else self._text
         if "\\u" in text:
             text = _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold()

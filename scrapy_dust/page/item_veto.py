@@ -51,7 +51,7 @@ class Items:
     """The values that callbacks took from the pages of one site."""
 
     def __init__(self, of: Mapping[str, PackedUnits], changing: Collection[int] = ()) -> None:
-        """*of*: by URL, as a log has them. *changing*: the fields that say nothing."""
+        """*of*: by URL, the values of its items, as a log has them. *changing*: the fields whose values say nothing."""
         self._of, self._changing = of, changing
         self._names: dict[int, str] = {}
         self._unpacked: dict[str, _Values] = {}
@@ -65,7 +65,7 @@ class Items:
         return self._of.keys()
 
     def learned(self, pairs: Iterable[tuple[str, str]]) -> Items:
-        """The same without fields that change in any case, as *pairs* of URLs that show one page say."""
+        """These items without the fields that differ between URLs of one page. *pairs*: URLs that show one page."""
         same, kinds = Counter[int](), Counter[tuple[int, frozenset[str]]]()
         on_one = on_both = 0
         for url, other in pairs:
@@ -113,8 +113,8 @@ class Items:
         return f"the spider took other items: {self._named({unit >> 32 for side in only for unit in side})}"
 
     def _leading_alike(self, here: PackedUnits, there: PackedUnits, ends: Mapping[int, int]) -> set[int]:
-        """The fields of requests that the spider made up on both pages, and that lead to the same as far as the log has all
-        of it.
+        """The fields of requests that the spider made up on both pages, and that lead to the same contents; the log
+        must have all of them.
         """
         of_here, of_there = _leading(here), _leading(there)
         both = of_here.keys() & of_there.keys()
@@ -131,6 +131,7 @@ class Items:
                 self._names[place & _PATH] = path.partition(" ")[2]
 
     def _values(self, url: str) -> _Values:
+        """The values that the spider took at *url*; none if the log has none."""
         found = self._unpacked.get(url)
         if found is None:
             packed = self._of.get(url)
@@ -140,6 +141,7 @@ class Items:
         return found
 
     def _counting(self, values: _Values, others: _Values, standing: Container[int] | None) -> list[int]:
+        """The *values* that are not among *others* and may tell two pages apart."""
         return [
             unit
             for unit, is_made in values.items()
@@ -149,6 +151,7 @@ class Items:
         ]
 
     def _named(self, fields: Collection[int]) -> str:
+        """The names of *fields* for a sentence."""
         named = sorted(f"`{self._names.get(field, f'{field:06x}')}`" for field in fields)
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         return f"field {', '.join(named[:_NAMED])}{more}"
@@ -194,14 +197,15 @@ def _leading(packed: PackedUnits) -> dict[int, set[int]]:
     return found
 
 
-def _some(every: Sequence[_Any]) -> Sequence[_Any]:
+def _sampled(every: Sequence[_Any]) -> Sequence[_Any]:
+    """An even sample of *every*."""
     return every[:: len(every) // _LOOKED_AT + 1]
 
 
 def _by_chance(taken: Sequence[PackedUnits]) -> Collection[int]:
     """The fields whose values may be chance on more than a few pages."""
     chance, having = Counter[int](), Counter[int]()
-    for packed in _some(taken):
+    for packed in _sampled(taken):
         values, by_chance = _unpacked(packed)
         having.update({unit >> 32 for unit in values})
         chance.update(by_chance)
@@ -209,9 +213,9 @@ def _by_chance(taken: Sequence[PackedUnits]) -> Collection[int]:
 
 
 def _changing_at_a_url(taken: Sequence[Sequence[PackedUnits]]) -> Collection[int]:
-    """The fields that on most URLs that were fetched twice had not the same values both times."""
+    """The fields whose values differed between two fetches on most URLs that were fetched twice."""
     kept, changed = Counter[int](), Counter[int]()
-    for answers in _some(taken):
+    for answers in _sampled(taken):
         first, *later = (_unpacked(packed)[0] for packed in answers)
         fields = {unit >> 32 for unit in first}
         differ = {unit >> 32 for again in later for unit in first.keys() ^ again.keys()}
@@ -223,7 +227,9 @@ def _changing_at_a_url(taken: Sequence[Sequence[PackedUnits]]) -> Collection[int
 def _changing_between(
     same: Mapping[int, int], kinds: Mapping[tuple[int, frozenset[str]], int]
 ) -> Collection[int]:
-    """The fields that hardly two URLs of one page have in common, whatever is different in the URLs."""
+    """The fields whose values differ between nearly all URLs of one page, whatever the difference of the URLs.
+    *same*: by field, how many pairs of URLs agree. *kinds*: by field and kind of difference, how many do not.
+    """
     differing, having = Counter[int](), Counter[int]()
     for (field, _), count in kinds.items():
         differing[field] += count

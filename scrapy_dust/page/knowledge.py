@@ -178,8 +178,8 @@ def are_canonical(units: UnitSet) -> Mask:
 
 
 def without_own_canonical(units: UnitSet) -> UnitSet:
-    """*units*, with links by their classes, without the page's own URL if that is the one the page names as its own: a
-    page may as well name none.
+    """*units* without a canonical URL that is the page's own: another page may name none. Links in *units* are given
+    by their classes.
     """
     kept: UnitSet = units[units != np.uint64(CANONICAL << 32 | SELF)]
     return kept
@@ -234,22 +234,27 @@ class LinkClasses:
         return array_of({*self._open, *(value for value, found in self._found.items() if found == value)})
 
     def lead_elsewhere(self, values: UnitSet, others: UnitSet) -> bool:
-        """Whether the log has the ends of all these links, given by their classes, and the ends show other contents."""
+        """Whether two sets of links, given by their classes, lead to other contents. The log must have all of the
+        contents.
+        """
         ends, other_ends = self._ends(values), self._ends(others)
         return bool(ends and other_ends) and None not in ends | other_ends and ends != other_ends
 
     def _ends(self, classes: UnitSet) -> set[int | None]:
+        """The contents at the ends of links of these *classes*, among them None if the log lacks one."""
         wanted = set(classes.tolist())
         raw = (value for value, found in self._found.items() if found in wanted)
         return {self._knowledge.shown.get(value) for value in raw}
 
     def _class(self, value: int) -> int:
+        """The class of links with this *value*, looked up once."""
         found = self._found.get(value)
         if found is None:
             found = self._found[value] = self._look_up(value)
         return found
 
     def _look_up(self, value: int) -> int:
+        """Find the class of links with this *value*: by the key of their URL, or by the content at their end."""
         known, is_own = self._knowledge, value in self._own_values
         if value in known.alike and not is_own:
             return self._rest(known.alike[value])
@@ -267,6 +272,9 @@ class LinkClasses:
         return self._rest(url)
 
     def _rest(self, url: str) -> int:
+        """A class for the link to *url* by what it adds to the page's own URL, since its key and its content tell
+        nothing.
+        """
         found = rest_value(url, self._pieces)
         self._open.add(found)
         return found

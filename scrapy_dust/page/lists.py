@@ -37,7 +37,9 @@ class Lists:
     are_lists: Mask  #: it shows links only
 
     def said(self, said: Said, resolve: Callable[[Said], Resolved]) -> Said:
-        """*said* with the contents of lists added. *resolve*: the contents to which links lead, if URLs show *said*."""
+        """*said* with the contents of lists added. *resolve*: finds the contents to which links lead, given the
+        contents of URLs.
+        """
         said = self._without_headings(said, *resolve(said))
         for _ in range(_STEPS):
             found = self._found(*resolve(said))

@@ -74,6 +74,7 @@ def _without(
 
 
 def _is_of(selector: re.Match[str], name: str, tag: str) -> bool:
+    """Whether the start tag *tag*, of an element *name*, fits *selector*."""
     if (selector[1] or name).lower() != name or name[0] in "/!":
         return False
     said = dict(_NAMED.findall(tag))
@@ -85,6 +86,7 @@ def _is_of(selector: re.Match[str], name: str, tag: str) -> bool:
 
 
 def _of_xml(text: str) -> Iterator[Token]:
+    """The tags of XML, each with the text after it."""
     for tag, attributes, cdata, after in _XML.findall(text):
         if not tag:
             yield _NOTHING, cdata.replace("&", "&amp;") + after
@@ -99,6 +101,7 @@ def _of_xml(text: str) -> Iterator[Token]:
 
 
 def _of_html(markup: str, contents: list[str]) -> Iterator[Token]:
+    """The tags of HTML, each with the text after it. The contents of raw elements are appended to *contents*."""
     for raw, raw_attributes, content, tag, attributes, after in _HTML.findall(f"<>{markup}"):
         if raw:
             contents.append(content)

@@ -104,6 +104,7 @@ def said_in(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Said
 
 
 def _cut(markup: str) -> Document:
+    """The text and the title of a document that is too tangled to parse, by cutting its tags out."""
     text = _CUT.sub(lambda tag: " " if tag["gap"] else "", markup)
     title = _TITLE.search(markup)
     return Document(unescape(text), title=_collapsed(unescape(title[1])) if title else None)
@@ -129,6 +130,7 @@ def _title(tree: LexborHTMLParser) -> str | None:
 
 
 def _canonical(tree: LexborHTMLParser, url: str, encoding: str) -> str | None:
+    """The canonical URL that a document names, absolute; None if it names none."""
     hrefs = [
         node.attributes.get("href") or ""
         for node in tree.css("link[rel][href]")

@@ -69,6 +69,7 @@ def from_text(text: str) -> MinHashes:
 
 
 def _stirred(hashes: MinHashes) -> MinHashes:
+    """*hashes*, each scrambled by MurmurHash3's finalizer."""
     hashes = hashes ^ (hashes >> _16)
     hashes *= _FIRST_FACTOR
     hashes ^= hashes >> _13

@@ -139,6 +139,7 @@ class _Nesting:
         return "<!--" in content and raw.lower() == "script" and "<script" in content.lower()
 
     def _start(self, name: str, attributes: str) -> None:
+        """Put the element of a start tag on the stack, if it may stay open."""
         if self.foreign:
             if name not in _SHAPES:
                 self.drawing = False
@@ -159,6 +160,7 @@ class _Nesting:
         self.weight += self.weights[-1]
 
     def _end_before(self, name: str) -> None:
+        """Take the elements off the stack that the start tag of *name* ends, such as a list item before the next one."""
         ended, still_open = _ENDED_BY[name], self.open
         if name in _ITEMS and len(still_open) > 1 and still_open[-1] == "p" and still_open[-2] in ended:
             self._pop()
@@ -166,6 +168,7 @@ class _Nesting:
             self._pop()
 
     def _end(self, name: str) -> None:
+        """Take the elements off the stack that the end tag of *name* ends."""
         still_open = self.open
         last = len(still_open) - 1
         if name in _BLOCKS and not self.foreign:
@@ -178,6 +181,7 @@ class _Nesting:
             self.drawing = False
 
     def _pop(self) -> None:
+        """Take the innermost element off the stack."""
         name = self.open.pop()
         self.weight -= self.weights.pop()
         self.refusing -= name in _REFUSING

@@ -65,8 +65,8 @@ class OwnUrl:
         return ["/".join(piece for piece in found if piece not in own) for found in split]
 
     def parts_beside(self, url: str) -> list[str]:
-        """The segments and parameters of *url*, and of the URLs in it, that the page's own URL has not, if one of them may be a
-        token. Hosts do not count.
+        """The segments and parameters of *url*, and of the URLs in it, that the page's own URL lacks; empty if none
+        of them may be a token. Hosts do not count.
         """
         parts = [part for part in _parts_of(url) if part not in self.pieces]
         return parts if any(map(may_be_token, parts)) else []
@@ -80,8 +80,8 @@ class OwnUrl:
 
 
 def end_of(url: str) -> int:
-    """A hash of *url* without what may be a token: links with equal ones lead to one page. One of which nothing else is left
-    has its own.
+    """A hash of *url* without parts that may be tokens: links with equal hashes lead to one page. A URL of nothing
+    but tokens has a hash of its own.
     """
     host = url.partition("://")[2].partition("/")[0].removeprefix("www.")
     parts = _parts_of(url)
@@ -90,6 +90,7 @@ def end_of(url: str) -> int:
 
 
 def _parts_of(url: str) -> list[str]:
+    """The segments and parameters of *url*, and of URLs in it, decoded."""
     return _PIECE.findall(_SCHEME.sub("/", decoded(_HOST.sub("", url.partition("#")[0]))))
 
 
@@ -118,6 +119,7 @@ def decoded(said: str) -> str:
 
 
 def _holding(urls: list[str], inside: Iterable[str], values: Iterable[str]) -> set[int]:
+    """The indexes of those *urls* that hold one of the texts *inside*, or one of *values* as a whole part."""
     joined = "\n".join(urls)
     if "%" in joined:
         joined = "\n".join(url.replace("%0A", "").replace("%0a", "") if "%" in url else url for url in urls)

@@ -100,6 +100,7 @@ class Path:
         return self.at(Kind.LINK, inside), self.at(Kind.OWN_LINK, inside)
 
     def _place(self, places: list[int], kind: Kind, inside: str) -> int:
+        """Make the number of the place of *kind*, kept in *places*, and note the place's name."""
         path = " ".join(self.steps) + inside
         place = place_of(kind, path)
         self._names.setdefault(place, name_of(kind, path[-_MAX_NAME:]))

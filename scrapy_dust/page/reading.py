@@ -76,6 +76,8 @@ def is_pdf(body: bytes, content_type: str | None) -> bool:
 
 
 class _Kind(Enum):
+    """The ways to read a body."""
+
     MARKUP = 1
     TEXT = 2
     BYTES = 3
@@ -96,6 +98,7 @@ _NO_TYPE = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})
 
 
 def _kind(content_type: str | None) -> _Kind:
+    """The way to read a body of *content_type*."""
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if media_type in _MARKUP_TYPES:
         return _Kind.MARKUP

@@ -37,7 +37,7 @@ _OPENING, _CLOSING, _QUOTES = frozenset("{["), frozenset("}]"), frozenset("\"'`"
 
 
 class _As(Enum):
-    """How values count that may repeat the page's own URL."""
+    """The ways to count values that may repeat the page's own URL."""
 
     VALUE = 1  #: as any value
     FIELD = 2  #: not, if they repeat the URL or a part of it
@@ -135,12 +135,14 @@ class _Data:
         return rest
 
     def _open(self, *, is_list: bool) -> None:
+        """Begin an object or a list, the value of the last key."""
         key, self._key = self._key, ""
         path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
         self._around.append(self._frame)
         self._frame = _Frame(path, key, is_list=is_list)
 
     def _close(self) -> None:
+        """End the innermost object or list, and add it as a value to the one around it."""
         if not self._around:
             return
         closed, self._frame, self._key = self._frame, self._around.pop(), ""
@@ -162,6 +164,7 @@ class _Data:
         self._frame.add(closed.key, digest, closed.count)
 
     def _count_empty(self, frame: _Frame) -> None:
+        """Add units for the number of empty objects and lists in *frame*."""
         for (key, is_list), count in frame.empty.items():
             path = frame.path.below(unnumbered(key)) if key else frame.path
             unit = path.at(Kind.DATA) | value_of(
@@ -180,6 +183,7 @@ class _Data:
         self._is_unwrapped, self._key = False, ""
 
     def _value(self, said: str, *, is_code: bool, is_text: bool = False) -> None:
+        """Add *said*, the value of the last key."""
         key = self._key
         path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
         said = said.replace("\\/", "/")

@@ -79,7 +79,7 @@ class Settling:
 
     def finish(self) -> npt.NDArray[np.uint64]:
         """All units of the document, as often as they come."""
-        self._act()
+        self._finish_actions()
         self._name_spots()
         repeated = self._own.repeated
         self.units += [own | REPEATED if said in repeated else unit for unit, own, said in self.fields]
@@ -94,8 +94,8 @@ class Settling:
         return np.concatenate([np.fromiter(self.units, np.uint64, len(self.units)), *self.blocks])
 
     def said_in_links(self) -> Iterator[tuple[int, int, list[str]]]:
-        """The parts of each link with a token that the page's own URL has not, with the link's unit and its end; of a link
-        for the page itself twice, as one of these and as a link like any other.
+        """For each link that may have a token: its unit, its end as `end_of` has it, and the parts of its URL that
+        the page's own URL lacks. A link for the page itself comes twice, the second time as a link like any other.
         """
         actions = [(one[1], one[1], one[2]) for one in self.actions if one[0] is What.ACTION]
         links = [*self.links, *actions]
@@ -127,7 +127,7 @@ class Settling:
             said = "\n".join(sorted({beside[url] for url in urls}))
             self.units.append(as_kind(place >> 32, Kind.OWN) << 32 | value_of(f"beside {said}"))
 
-    def _act(self) -> None:
+    def _finish_actions(self) -> None:
         """Finish the URLs that may be the page's own."""
         for what, place, said, own_place in self.actions:
             url, value = self._addresses.link(said)
@@ -157,7 +157,7 @@ class Settling:
 
     def _rebase(self, base: str) -> None:
         """Resolve the URLs that come from here on by *base*, if it is the first one. Links are resolved at the end."""
-        self._act()
+        self._finish_actions()
         if self._has_base:
             return
         self._has_base = True

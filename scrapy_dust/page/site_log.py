@@ -116,6 +116,9 @@ def _compared(
     nothing: Collection[str] = (),
     likely: bool = False,
 ) -> SiteLog:
+    """*log* with new labels for its pages, found by comparing the units of *shown*. *nothing*: URLs known to show no
+    page; *of_items*, *likely*: as in `contents_of`.
+    """
     contents = _contents(log, shown, volatile, of_items, nothing, likely)
     comparison = LogComparison(shown, contents, items, nothing)
     labels = _labels(contents, comparison)
@@ -202,6 +205,7 @@ def _contents(
     nothing: Collection[str],
     likely: bool,
 ) -> Contents:
+    """The contents that *shown* has of the pages of *log*. The arguments are those of `_compared`."""
     pages = {page.url: page for page in log.pages}
 
     def behind(url: str) -> str | None:
@@ -215,6 +219,7 @@ def _contents(
 
 
 def _in_units(page: Page, content: Content | None, label: str | None) -> Page:
+    """*page* as its units show it: with *content*, and with *label* if given. Without content it counts as unknown."""
     if content is None:
         return replace(page, text_digest=None)
     return page.showing(
@@ -282,6 +287,7 @@ class LogComparison:
         return None if a is None or b is None else self._vetoed(a, b, compare(a, b, self.knowledge))
 
     def _vetoed(self, a: Answer, b: Answer, verdict: Verdict) -> str | None:
+        """The reason for which the items of two pages contradict *verdict*; None if they do not."""
         if verdict.same is Same.DIFFERENT or self._items_veto(a.url, b.url) is None:
             return None
         template = self.knowledge.template
@@ -314,6 +320,7 @@ class LogComparison:
         )
 
     def _may_be_one(self, url: str, other: str) -> bool:
+        """Whether the answers of *url* and *other* are known, and do not differ."""
         a, b = self.answer(url), self.answer(other)
         return a is not None and b is not None and compare(a, b, self.knowledge).same is not Same.DIFFERENT
 

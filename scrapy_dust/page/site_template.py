@@ -100,6 +100,7 @@ def template_of_pages(pages: Iterable[tuple[str, UnitSet]]) -> SiteTemplate:
 
 
 def _parts(site: Flat, spans: Sequence[Span]) -> Iterator[Flat]:
+    """The pages of each path template; pages of templates with few pages come last, together."""
     rest: list[Flat] = []
     for begin, end in spans:
         if end - begin >= LEAST_PAGES:
@@ -122,18 +123,19 @@ def _frequent(part: Flat, share: float) -> UnitSet:
 
 
 def _frequent_in(block: Flat, share: float) -> UnitSet:
+    """The units that at least a *share* of the pages in *block* has."""
     units, pages = np.unique(block.units, return_counts=True)
     frequent: UnitSet = units[pages >= share * len(block)]
     return frequent
 
 
 def _times(units: UnitSet, known: UnitSet) -> Index:
-    """How often each of *known*, which is ascending, is among *units*."""
+    """For each of *known*, which is ascending, how often it is among *units*."""
     return np.bincount(np.searchsorted(known, within(units, known)), minlength=len(known))
 
 
 def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
-    """The units that the pages of several path templates have. *sets*: those of each template."""
+    """The units that pages of several path templates have. *sets*: the units of each template."""
     found, times = np.unique(np.concatenate((EMPTY, *sets)), return_counts=True)
     several: UnitSet = found[times >= LEAST_TEMPLATES]
     return several

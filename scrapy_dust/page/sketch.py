@@ -102,6 +102,7 @@ def describe_each(
 
 
 def _with_units(text: PageText, read: tuple[Document, bool] | None) -> PageText:
+    """*text* with the units that were *read*, or else with one unit for the bytes."""
     found = read[0].units if read is not None else None
     if found is None or read is None:
         found = units_of_bytes(text.digest)
@@ -113,6 +114,7 @@ def _with_units(text: PageText, read: tuple[Document, bool] | None) -> PageText:
 def _read(
     body: bytes, content_type: str | None, encoding: str | None, url: str, ignore: Sequence[str] | None
 ) -> tuple[Document, bool] | None:
+    """Read a body; the result is that of `read_text` or, for a PDF, of `read_pdf`."""
     if is_pdf(body, content_type):
         return read_pdf(body, with_units=ignore is not None)
     return read_text(body, content_type, encoding, url, ignore=ignore)

@@ -51,7 +51,7 @@ class _Begun(NamedTuple):
 
 
 class Subtrees:
-    """The elements of one document that are remembered, or are to be."""
+    """Finds the elements of one document that earlier pages had, and remembers others for later pages."""
 
     def __init__(
         self, markup: str, settling: Settling, filled: list[Path], beside: list[tuple[int, int, int]]
@@ -68,9 +68,11 @@ class Subtrees:
         self.size = 0  #: of what was remembered, about
 
     def find(self, opened: Opened, at: int, depth: int) -> Subtree | None:
-        """The element that begins with the start tag *opened*, which ends at *at*; its units are added to the document's.
+        """The known element that begins with the start tag *opened*, which ends at *at*; its units are added to the
+        document's.
 
-        None: such an element is not known. If it looks worth it, it will be, when `end` is called at this *depth*.
+        None if no such element is known. If the element seems worth remembering, it is remembered when `end` is
+        called at this *depth*.
         """
         known = opened.known
         if known is None:  # it comes for the second time
@@ -108,7 +110,7 @@ class Subtrees:
         self.size += 1 + (length + 8 * len(made.units) + 64 * sum(map(len, made.rest)) >> 9)
 
     def _since(self, counts: list[int], inside: str, part: Part | None) -> Subtree:
-        """The units and the rest that were found since the given counts were taken."""
+        """The units, and all else, found since *counts* were taken, as an element with the markup *inside*."""
         units, blocks, *rest = counts
         alone = self._settling.units[units:]
         of_blocks = self._settling.blocks[blocks:]
@@ -121,6 +123,7 @@ class Subtrees:
         )
 
     def _add(self, known: Subtree) -> None:
+        """Add the units of a *known* element, and all else in it, to the document's."""
         self._settling.blocks.append(known.units)
         for found, more in zip(self._rest, known.rest, strict=True):
             found.extend(more)

@@ -63,6 +63,7 @@ class Taken:
         self._add_together(path, data)
 
     def _add_together(self, path: str, values: Mapping[str, object]) -> None:
+        """Add *values*, which belong to one item or request, and their group."""
         said = []
         for inner, value in leaves(values):
             one = self._add_value(f"{path} {inner}", value)
@@ -91,6 +92,7 @@ class Taken:
         return said
 
     def _without_own(self, said: str) -> str:
+        """*said* with the page's own URL replaced by a sign."""
         whole = decoded(said.strip())
         if whole in self._addresses:
             return _OWN
@@ -104,6 +106,7 @@ class Taken:
         self.links[self._add(Kind.LINK, path, url_value(url))] = url
 
     def _add(self, kind: Kind, path: str, value: int) -> int:
+        """Add a unit, and name its place."""
         place = place_of(kind, path)
         self.names[place] = name_of(kind, path)
         unit = place << 32 | value
@@ -136,6 +139,7 @@ def leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _parts(path: str, value: object) -> list[tuple[str, object]] | None:
+    """The values in *value*, each with its path; None if it is a plain value."""
     if isinstance(value, Mapping):
         return sorted(((f"{path}.{name}", one) for name, one in value.items()), key=lambda part: part[0])
     if isinstance(value, (set, frozenset)):

@@ -88,6 +88,7 @@ def said_in_text(text: str, url: str, encoding: str) -> Said | None:
 
 
 def _said(texts: Sequence[tuple[int, str]], settling: Settling) -> Said:
+    """The words of *texts*, and those of the fields and links in *settling*."""
     return Said(texts, [(unit, said) for unit, _, said in settling.fields], list(settling.said_in_links()))
 
 
@@ -99,6 +100,7 @@ class _Texts(Walk):
         self.texts: list[tuple[int, str]] = []
 
     def _said(self, path: Path, text: str) -> int | None:
+        """Add the units of *text*, and keep the text."""
         self.texts.append(((path.text or path.text_place()) >> 32, text))
         return super()._said(path, text)
 
@@ -148,6 +150,7 @@ def _byte_unit(digest: str) -> int:
 
 
 def _made(units: Iterable[int], memory: Memory, links: Mapping[int, str] | None = None) -> Described:
+    """The description of a body that has these *units*; *memory* names their places."""
     exact = exact_units(units)
     made = kept_of(exact)
     memory.size += len(made) >> 4  # of what is remembered of URLs, about
@@ -158,6 +161,7 @@ def _made(units: Iterable[int], memory: Memory, links: Mapping[int, str] | None 
 
 
 def _remembered() -> Memory:
+    """The cache between pages, or a new one if it has grown too large."""
     global _memory  # noqa: PLW0603
     if _memory.size > _MAX_MEMORY:
         _memory = Memory()

@@ -134,6 +134,7 @@ def sampled(units: Units, most: int) -> Units:
 
 
 def _joined(units: Units) -> npt.NDArray[np.uint64]:
+    """Place and value of each unit as one number."""
     return units.places.astype(np.uint64) << np.uint64(32) | units.values
 
 
@@ -143,6 +144,7 @@ def _are_links(kinds: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.bool_]:
 
 
 def _least(units: npt.NDArray[np.uint64], most: int) -> npt.NDArray[np.uint64]:
+    """At most *most* of *units*, those of least hash; a share of them is kept free for links."""
     if len(units) <= most:
         return units
     are_links = _are_links(units >> np.uint64(32 + PATH_BITS))
@@ -155,6 +157,7 @@ def _least(units: npt.NDArray[np.uint64], most: int) -> npt.NDArray[np.uint64]:
 def _of_least_hashes(
     which: npt.NDArray[np.intp], units: npt.NDArray[np.uint64], most: int
 ) -> npt.NDArray[np.intp]:
+    """At most *most* of the indexes *which*: those whose *units* have the least hashes."""
     return which if len(which) <= most else which[np.argpartition(mixed(units[which]), most)[:most]]
 
 

@@ -140,6 +140,7 @@ def _around(collapsed: str) -> str:
 
 
 def _signs_of(word: re.Match[str]) -> str:
+    """The signs in *word*, a word with a digit, and ``#``."""
     return "".join(_SIGNS.findall(word[0])) + "#"
 
 

@@ -188,7 +188,7 @@ def is_volatile(key: int, changes: Changes) -> bool:
 def is_sure(key: int, changes: Changes) -> bool:
     """Whether the place, the shape, or all shapes of the place *key*, with these *changes*, are surely volatile.
 
-    Of texts and links only words tell that.
+    For texts and links only a comparison word by word can tell.
     """
     if _may_keep_parts(key, changes):
         return False
@@ -196,7 +196,7 @@ def is_sure(key: int, changes: Changes) -> bool:
 
 
 def _may_keep_parts(key: int, changes: Changes) -> bool:
-    """Whether a part may last of what stands at the place or is of the shape *key*."""
+    """Whether parts of the texts or links at *key* may last, though the whole changes."""
     has_parts = kind_of(place_in(key)) in (Kind.TEXT, Kind.LINK, Kind.OWN_LINK)
     return changes.keep_parts() or (has_parts and changes.told < LEAST_READ)
 
@@ -226,7 +226,7 @@ def _is_of_groups(key: int) -> bool:
     return key < SHAPE and kind_of(key) is Kind.GROUP
 
 
-#: Which keys with their changes are wanted.
+#: A test of a key and its changes.
 Kept = Callable[[int, Changes], bool]
 
 
@@ -249,19 +249,19 @@ class Volatile:
 
     def of(self, template: str) -> Places:
         """The volatile places of URLs of *template*."""
-        return self._such(template, is_volatile)
+        return self._places_where(template, is_volatile)
 
     def surely(self, template: str) -> Places:
         """The places of URLs of *template* that are surely volatile."""
-        return self._such(template, is_sure)
+        return self._places_where(template, is_sure)
 
     def drawn(self, template: str) -> Places:
         """The places of URLs of *template* whose units are drawn by lot, so that one may survive a fetch by chance."""
-        return self._such(template, is_drawn)
+        return self._places_where(template, is_drawn)
 
-    def _such(self, template: str, are: Kept) -> Places:
-        """The places of which the function *are* is true by the pages of *template*, by several templates of its path, or by
-        several paths.
+    def _places_where(self, template: str, are: Kept) -> Places:
+        """The places for which the test *are* holds: on pages of *template*, on several templates of its path, or on
+        several paths of the site.
         """
         found = self._found.get((template, are))
         if found is None:
@@ -271,6 +271,7 @@ class Volatile:
         return found
 
     def _on_path(self, path: str, are: Kept) -> Places:
+        """The places for which *are* holds on several templates of *path*, or on several paths of the site."""
         found = self._found.get(("?" + path, are))
         if found is None:
             here = {template: self.changes[template] for template in self._paths.get(path, ())}
@@ -279,6 +280,7 @@ class Volatile:
         return found
 
     def _everywhere(self, are: Kept) -> Places:
+        """The places for which *are* holds on several paths of the site."""
         found = self._found.get(("", are))
         if found is None:
             found = self._found["", are] = _places_of(_in_several(self.changes, are, _path_of))
@@ -286,7 +288,7 @@ class Volatile:
 
     def telling(self, template: str) -> Places:
         """The places of URLs of *template* whose texts change, while a part of them lasts and belongs to the page."""
-        return self._such(template, keeps_parts)
+        return self._places_where(template, keeps_parts)
 
     def changes_in_part(self, template: str) -> bool:
         """Whether texts change on URLs of *template* that neither place nor shape distinguishes from texts that stay."""
@@ -356,7 +358,7 @@ class Volatile:
         return total
 
     def joined(self, other: Volatile) -> Volatile:
-        """The knowledge of both: for each place, of the one that has seen more URLs. So nothing counts twice."""
+        """The changes of both, for each place from the one that has seen more URLs. So no URL counts twice."""
         templates = dict.fromkeys([*self.changes, *other.changes])
         return Volatile(
             {
@@ -367,10 +369,10 @@ class Volatile:
 
 
 def _must_be_sure(known: Mapping[int, Changes], key: int, changes: Changes) -> bool:
-    """Whether *key* has to be sure if nothing that changes is to stay open: a place, or a shape, that is volatile.
+    """Whether *key* is volatile, and so has to become surely volatile before no change is left open.
 
-    Not a shape at a place that is volatile as a whole; but all shapes of such a place, if they change too. Links for the page
-    itself are compared as links.
+    A shape need not if its whole place is volatile; then all shapes of the place must, if they change too. Links for
+    the page itself are compared as links.
     """
     if key < SHAPE:
         is_known = is_volatile(key, changes) or (changes.urls >= LEAST_URLS and _is_text(key))
@@ -381,8 +383,8 @@ def _must_be_sure(known: Mapping[int, Changes], key: int, changes: Changes) -> b
 
 
 def _left_to_be_sure(key: int, changes: Changes) -> int | None:
-    """How many more URLs must show other units at *key*, at best; None if units, or parts of texts, stay there now and
-    then.
+    """The least number of URLs that must still show other units at *key* to make it surely volatile. None if no
+    number is enough, since units or parts of texts stay there now and then.
     """
     if _may_keep_parts(key, changes):
         return None
@@ -392,10 +394,12 @@ def _left_to_be_sure(key: int, changes: Changes) -> int | None:
 
 
 def _may_be_drawn(key: int, changes: Changes) -> bool:
+    """Whether *key* is a place, not of groups, whose units may be drawn by lot."""
     return key < SHAPE and not _is_of_groups(key) and changes.may_be_drawn()
 
 
 def _is_text_in_part(place: int, changes: Changes) -> bool:
+    """Whether *place* has texts of which many change, and not nearly all."""
     return changes.urls >= LEAST_URLS and not changes.are_volatile() and _is_text(place)
 
 
@@ -424,7 +428,8 @@ def learn_volatile(groups: Iterable[Group]) -> Volatile:
 
 
 def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
-    """The changes between several answers to one URL. What survives is in all of them; however many there are, the URL is one.
+    """The changes between several answers to one URL. A unit survives if all answers have it. However many answers
+    there are, they count as one URL.
 
     A link for the page itself counts as a link like any other, too.
     """
@@ -478,6 +483,7 @@ def _are_of_one_page(first: UnitSet, other: UnitSet) -> bool:
 
 
 def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
+    """The changes at each place and at each shape, between answers to one URL."""
     of_changed, of_common = (shapes_of(units[is_of(units, *SHAPED)]) for units in (changed, common))
     return _by_number(places_of(changed), places_of(common), 0) | _by_number(of_changed, of_common, SHAPE)
 
@@ -494,6 +500,7 @@ def _of_all_shapes(answers: Sequence[UnitSet], of_all: UnitSet) -> dict[int, Cha
 
 
 def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Changes]:
+    """The changes at one URL by key. A key is a number in *changed* or *common*, combined with *mark*."""
     found = {
         number | mark: Changes(1, count, 0)
         for number, count in zip(*map(np.ndarray.tolist, np.unique(changed, return_counts=True)), strict=True)
@@ -505,6 +512,7 @@ def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Change
 
 
 def _kept(known: Mapping[int, Changes], moving: Container[int]) -> dict[int, Changes]:
+    """The *known* changes of keys that change or are *moving*: at most `MOST_KEPT`, those of most URLs."""
     changing = [(key, changes) for key, changes in known.items() if changes.changed or key in moving]
     changing.sort(key=lambda one: (-one[1].urls, -one[1].changed, one[0]))
     return dict(changing[:MOST_KEPT])
@@ -536,6 +544,7 @@ def _in_several(
 
 
 def _places_of(keys: Iterable[int]) -> Places:
+    """*keys* as `Places`: each key is a place, a shape in a place, or all shapes in a place."""
     listed = list(keys)
     if not listed:
         return NO_PLACES

@@ -60,7 +60,7 @@ class _UrlWords:
         self._urls = urls
 
     def of(self, number: int) -> frozenset[str]:
-        """The set of words in the URL at position *number* of the list."""
+        """The words in the URL at position *number* of the list."""
         path = self._urls[number].partition("://")[2].partition("/")[2]
         return frozenset(_WORD.findall(unquote(path).lower()))
 
@@ -76,6 +76,7 @@ class _UrlWords:
 
 
 def _within_template(by_content: dict[Hashable, list[int]], words: _UrlWords) -> set[int]:
+    """The positions of the URLs of one path template that show a wall. *by_content*: positions of URLs by content."""
     suspects = [numbers for numbers in by_content.values() if len(numbers) >= LEAST_URLS]
     if not suspects:
         return set()

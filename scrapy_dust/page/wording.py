@@ -100,6 +100,7 @@ def wording_of(said: Said) -> Wording | None:
     lengths = dict[int, frozenset[int]]()
 
     def add(unit: int, text: str) -> None:
+        """Add the words and the numbers of *text*, which has the unit *unit*."""
         place, words = unit >> 32 << 32, text.split()
         found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT, 0) for word in words)
         if len(words) == 1:
@@ -125,6 +126,7 @@ def wording_of(said: Said) -> Wording | None:
 
 
 def _number(said: str) -> float:
+    """The number that *said* writes, whatever signs separate its thousands and decimals."""
     return float(re.sub("[.,]", "", _DECIMALS.sub("p", said)).replace("p", "."))
 
 
@@ -161,8 +163,8 @@ def parts_of(
 
 
 def _keeps_lengths(place: int, wordings: Sequence[Wording], others: Sequence[Wording]) -> bool:
-    """Whether single words at *place* are as long in all answers, and of other lengths on other pages: something that is the
-    page's own is written in another way at each fetch, as an address that is hidden from robots.
+    """Whether single words at *place* are as long in all answers, and of other lengths on other pages. Such a word is
+    the page's own, written in another way at each fetch, as an address that is hidden from robots.
     """
     lengths = wordings[0].lengths.get(place)
     if lengths is None or any(one.lengths.get(place) != lengths for one in wordings):
@@ -187,13 +189,13 @@ def _places_of_chance(lasting: UnitSet, before: UnitSet, others: Sequence[UnitSe
 
 
 def _is_of_page(word: int, others: Sequence[UnitSet]) -> bool:
-    """Whether some of *others* have words at the place of *word*, and not this one."""
+    """Whether some of *others* have words at the place of *word*, but not *word* itself."""
     place, one = np.array([word >> 32], np.uint64), np.array([word], np.uint64)
     return any(bool(is_in(place, places_of(other))[0]) and not is_in(one, other)[0] for other in others)
 
 
 def _are_close(shape: int, wordings: Sequence[Wording], others: Sequence[Wording]) -> bool:
-    """Whether some number in texts of *shape* is nearly the same in all answers, for one that differs between pages."""
+    """Whether a number in texts of *shape* differs little between all answers, beside its differences between pages."""
     columns = _columns(shape, wordings)
     return any(
         max(column) - min(column) <= _CLOSE * max(abs(other - column[0]) for other in beside)
@@ -247,9 +249,7 @@ def _counted(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet)
 def apart_in_numbers(
     here: Sequence[Wording], there: Sequence[Wording], shapes: Iterable[int]
 ) -> Iterator[int]:
-    """The *shapes* in whose texts the answers *here* have other numbers than those *there*: farther from them
-    than from each other.
-    """
+    """The *shapes* with numbers that differ more between the answers *here* and those *there* than within either."""
     for shape in shapes:
         for one, other in zip(_columns(shape, here), _columns(shape, there), strict=False):
             gap = max(min(one) - max(other), min(other) - max(one))

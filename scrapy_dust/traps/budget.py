@@ -55,25 +55,25 @@ class Account:
 
     form: Form
     credit: float = CREDIT
-    own: float = OF_A_FACET  #: the same without what links are worth
-    far: int = FAR  #: forms between it and what is new, as its last links had it
+    own: float = OF_A_FACET  #: the credit without what links are worth
+    far: int = FAR  #: forms between this one and new content, by its last links
     pages: int = 0
     promised: int = 0  #: links in a row to forms that have brought nothing yet
-    asked: int = 0  #: sent for, and no page yet
-    pause: int = 0  #: so many of its pages were not read, the last time
-    unread: int = 0  #: so many of the next are not read
+    asked: int = 0  #: requests whose pages have not come yet
+    pause: int = 0  #: how many of its pages were left unread the last time
+    unread: int = 0  #: how many of its next pages are left unread
     read: int = 0  #: pages that were read
-    different: int = 0  #: of these, that were unlike all before
+    different: int = 0  #: pages that were read and were unlike all before
     is_facet: bool = False
     is_suspect: bool = False  #: it is read from the first page on
     is_linked: bool = False  #: some page links to it
-    otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
+    otherwise: float = 0.0  #: the credit of a form in a trap, once a page outside of traps links to it
     pool: Pool = field(default_factory=lambda: Pool(0))
     shown: Shown | None = None  #: by its family, where forms end
     is_selection: bool = False  #: a facet, or URLs that repeat others, where forms end
     listed: set[int] = field(default_factory=set)  #: things that no form with fewer parameters showed before
     since_list: int = UNREAD  #: pages that were drawn since one went on with a list
-    worth: int = 0  #: pages that were worth something themselves
+    worth: int = 0  #: pages that were worth something without their links
     has_items: bool = False  #: the spider made items of one of its pages
     #: The fewest links from its pages to pages with items, each the first to its URL; and to pages that are worth something.
     to_items: int = _NOWHERE
@@ -83,9 +83,7 @@ class Account:
 
     @property
     def turn(self) -> int:
-        """The turn of the form's URLs: `AT_ONCE` if they are fetched like any other, or a number: the larger it is, the later they
-        come.
-        """
+        """`AT_ONCE` if the form's URLs are fetched like any other; else a number, the larger the later they come."""
         if self.credit >= TURNS[0]:
             return AT_ONCE
         return AFTER + sum(self.credit < limit for limit in TURNS)
@@ -97,7 +95,7 @@ class Account:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing comes from what waits, and no list of the form goes on."""
+        """Whether none of the waiting URLs is fetched any more, and no list of the form goes on."""
         return self.pool.is_done and self.since_list >= UNREAD
 
     @property
@@ -107,7 +105,9 @@ class Account:
 
     @property
     def feeds_itself(self) -> bool:
-        """Whether more of its URLs wait than come, and nearly all from pages like its own or pages that bring nothing."""
+        """Whether more of the form's URLs are found than fetched, nearly all on its own pages or on pages that bring
+        nothing.
+        """
         return self.by_traps > max(_GROWS * self.pages, UNREAD * self.by_others)
 
     def lists(self, things: set[int]) -> bool:
@@ -124,6 +124,8 @@ class Account:
 
 @dataclass(slots=True)
 class _Site:
+    """The counts of one site's pages, items and probes."""
+
     pages: int = 0
     with_items: int = 0
     early: int = 0  #: pages that did not come last
@@ -133,6 +135,8 @@ class _Site:
 
 @dataclass(slots=True)
 class _Family:
+    """The accounts of the forms of one family, by their parameters, and the sample that its facets share."""
+
     of_facets: Pool
     forms: dict[tuple[str, ...], Account] = field(default_factory=dict)
 
@@ -143,7 +147,7 @@ class _Host:
 
     of_again: Pool  #: of URLs that repeat others
     row: Row = field(default_factory=Row)  #: of facets
-    queue: Queue = field(default_factory=Queue)  #: the same
+    queue: Queue = field(default_factory=Queue)  #: of waiting facets
     shown: dict[str, Shown] = field(default_factory=dict)  #: by family
 
 
@@ -215,9 +219,7 @@ class Budget:
         self._site(site).probes += 1
 
     def items_are_chosen(self, site: str) -> bool:
-        """Whether the spider makes items of only some pages of *site*. An item from every page would say nothing
-        about a page.
-        """
+        """Whether the spider makes items of only some pages of *site*, so that an item says something about its page."""
         of = self._site(site)
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
@@ -251,9 +253,7 @@ class Budget:
         return account.is_suspect or account.pages >= UNREAD
 
     def came(self, site: str, account: Account, page: Page | None, *, is_drawn: bool = False) -> None:
-        """Take note that a page of the form of *account* has come. *page*: what the page brought; None if it was not
-        read.
-        """
+        """Take note that a page of *account*'s form has come. *page*: what the page brought; None if it was not read."""
         account.asked = max(0, account.asked - 1)
         account.pages += 1
         of = self._site(site)
@@ -272,9 +272,7 @@ class Budget:
 
     @staticmethod
     def leads(giver: Account, taker: Account) -> int | None:
-        """How many links lie between a page of *giver*'s form and new content, by way of a new URL of *taker*'s; None
-        if no such content is known.
-        """
+        """How many links lead from *giver*'s form through *taker*'s form to new content; None if no such content is known."""
         if taker.form.is_kin_of(giver.form):
             return None
         far = 0 if taker.own >= TURNS[0] else taker.far + 1
@@ -284,8 +282,8 @@ class Budget:
 
     @staticmethod
     def lends(giver: Account, taker: Account, far: int) -> bool:
-        """Whether a link from *giver*'s form to *taker*'s, at a distance of *far*, is credit for *giver*. Links to forms
-        that have brought nothing yet are so a few times in a row.
+        """Credit the form of *giver* for a link to *taker*'s form, *far* links away from new content. Returns whether
+        the link was credited: links to forms that have brought nothing yet are, but only a few times in a row.
         """
         has_brought = taker.own > OF_A_FACET if far == 0 else not taker.promised
         if has_brought:
@@ -299,9 +297,9 @@ class Budget:
         return True
 
     def hopes(self, site: str, giver: Account, taker: Account) -> bool:
-        """Whether a link from *giver*'s form to a new URL of *taker*'s keeps *giver*'s from its end: links from there have led to
-        what the spider is after, by fewer links than links from *giver*'s, and that form has not ended. In one family, only those
-        with more parameters keep others.
+        """Take note of a link from *giver*'s form to a new URL of *taker*'s. Returns whether the link keeps *giver*'s
+        form from ending: *taker*'s form has not ended, and from there fewer links lead to what the spider is after.
+        Within one family, only a form with more parameters keeps another from ending.
         """
         giver.to_items = min(giver.to_items, taker.to_items + 1)
         giver.to_news = min(giver.to_news, taker.to_news + 1)
@@ -329,6 +327,7 @@ class Budget:
                     yield account
 
     def _book(self, account: Account, page: Page) -> None:
+        """Count what *page* has brought: as credit, and as pages of the form that need not be read."""
         account.own += (page.value - account.own) * _PART
         account.credit += (page.value - account.credit) * _PART
         if page.value >= TURNS[0] and not page.lists:
@@ -340,6 +339,7 @@ class Budget:
             account.pause = account.unread = 0
 
     def _open(self, family: _Family, form: Form) -> Account:
+        """Open the account of *form*, which is new in *family*, with the credit of its sort of form."""
         account = Account(form, pool=Pool(self._enough))
         below = list(_below(family, form))
         known = self._before.get(form.text)
@@ -363,7 +363,7 @@ class Budget:
         return account
 
     def _share(self, account: Account) -> None:
-        """Let *account*, if it is one of selections, end by what all selections of its kind show on its host."""
+        """If the form of *account* shows selections, let it end together with all selections of its kind on its host."""
         form = account.form
         host = self._hosts.setdefault(form.host, _Host(Pool(self._enough, row=Row())))
         account.shown = host.shown.setdefault(form.first.family, Shown())
@@ -377,6 +377,7 @@ class Budget:
         return () if family is None else _below(family, account.form)
 
     def _forget(self) -> None:
+        """Forget the oldest families while there are too many forms."""
         while self._count > _OF_ALL and len(self._families) > 1:
             _, forgotten = self._families.popitem(last=False)
             self._count -= len(forgotten.forms)

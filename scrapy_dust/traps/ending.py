@@ -60,8 +60,8 @@ class Shown:
     )  #: things that one selection brought, and no other has shown since
 
     def show(self, things: set[int], brought: set[int]) -> set[int]:
-        """Take note that a selection shows *things*, of which nobody knew those *brought*. Returns those that the last
-        selection did not show: the frame of all pages is not among them.
+        """Take note that a selection shows *things*, of which those *brought* were unknown before. Returns the things
+        that the last selection did not show, so without the frame that all pages share.
         """
         self.alone.difference_update(things - brought)
         if len(self.alone) < _ALONE:
@@ -71,8 +71,9 @@ class Shown:
         return own
 
     def lists(self, things: set[int], names: int, listed: set[int]) -> bool:
-        """Take note that a form with so many *names* of parameters, which has *listed* things before, shows *things*. Returns whether
-        most of those that the last page did not show are new to the form, and to all forms with fewer parameters.
+        """Take note that a page shows *things*. Returns whether the page goes on with a list: most things that the
+        last page did not show are new to the form, and to all forms with fewer parameters. *names*: how many
+        parameters the form has. *listed*: the things that the form has listed; the new ones are added.
         """
         own, self.last = things - self.last, things
         fresh = {thing for thing in own if self.fewest.get(thing, names) >= names} - listed
@@ -83,26 +84,28 @@ class Shown:
         return 2 * len(fresh) > len(own)
 
     def begin_again(self) -> None:
-        """Forget all that may have counted one thing twice."""
+        """Forget all counts in which one thing may have counted twice."""
         self.pages = self.bringing = self.shown = 0
         self.before, self.alone = set(), set()
 
     def may_have_more(self, enough: int) -> bool:
-        """Whether more than a few of all pages brought something, or there may be more things of the kind that one
-        selection alone shows: of what is shown next, as large a share is not known as was shown by one selection alone.
+        """Whether more than a few of all pages brought something, or selections to come may show unknown things. The
+        share of things that one selection alone has shown estimates how many.
         """
         return self.bringing * UNREAD > self.pages or len(self.alone) * enough > self.shown
 
 
 @dataclass(slots=True)
 class Row:
-    """How often what waits on a host, selections of things, was looked at since something new came."""
+    """How many looks at a host's waiting selections have found nothing new, since the last one that did."""
 
     looks: int = 0  #: at a page that was drawn, or at a thing that it shows
     counts: dict[int, int] = field(default_factory=dict)  #: looks at each thing
 
     def look(self, things: Iterable[int]) -> None:
-        """Take note that a page that was drawn shows *things*, all known. Each of them counts a few times as a page does."""
+        """Take note that a page drawn from what waits shows *things*, all known. A thing counts as a look, too, a few
+        times.
+        """
         self.looks += 1
         fresh = [thing for thing in things if self.counts.get(thing, 0) < _LOOKS_AT_A_THING]
         for thing in fresh[:_LOOKS_AT_A_PAGE]:
@@ -147,12 +150,12 @@ class Pool:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing comes any more."""
+        """Whether none of the waiting URLs is fetched any more."""
         return self.queue.is_over and self.has_enough
 
     @property
     def has_enough(self) -> bool:
-        """Whether the row is long enough."""
+        """Whether enough pages in a row, or enough looks, have found nothing new."""
         if self.row is None:
             return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
         if self.shown is not None and self.shown.may_have_more(self.enough):

@@ -135,9 +135,10 @@ class Forms:
         if not query and not in_path:
             return form
         names = tuple(name for name in (*names_of(query), *in_path) if name not in idle)
-        return Form(form.family, _told(names)) if names else form
+        return Form(form.family, _parameter_names(names)) if names else form
 
     def _of_path(self, host: str, parts: list[str]) -> Form:
+        """The form of a path with these *parts* on *host*, without parameters."""
         place = self._hosts.get(host)
         if place is None:
             place = self._hosts[host] = _Place(Form(host))
@@ -149,6 +150,7 @@ class Forms:
         return place.form if len(parts) <= depth else Form(f"{place.form.family}/{ENDLESS}")
 
     def _open(self, host: str, place: _Place, kind: str) -> _Place:
+        """Begin the place of *kind* below *place*."""
         opened = place.below[kind] = _Place(Form(f"{place.form.family}/{kind}"))
         self._places[host] += 1
         self._count += 1
@@ -186,7 +188,10 @@ def kind_of(part: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _told(names: tuple[str, ...]) -> tuple[str, ...]:
+def _parameter_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of parameters as a form has them: numbers as 0, a name with several numbers once with ``+``, and not
+    too many.
+    """
     counts = Counter(map(kind_of, names))
     told = sorted(f"{name}+" if count > 1 else name for name, count in counts.items())
     return tuple(told) if len(told) <= _NAMES else (*told[:_NAMES], ENDLESS)
@@ -223,5 +228,6 @@ def _sign_and_word(part: str) -> tuple[str, str]:
 
 
 def _without_extension(part: str) -> tuple[str, str]:
+    """*part* cut in two: before its extension, and the extension with its dot; "" if it has none."""
     stem, dot, end = part.rpartition(".")
     return (stem, dot + end) if stem and _EXTENSION.fullmatch(dot + end) else (part, "")

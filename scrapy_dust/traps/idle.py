@@ -51,7 +51,9 @@ class _Name:
 
 @dataclass(slots=True)
 class _Site:
-    names: dict[str, _Name] = field(default_factory=dict)  #: that are not decided
+    """The evidence about the parameters of one site."""
+
+    names: dict[str, _Name] = field(default_factory=dict)  #: parameters that are not decided
     decided: set[str] = field(default_factory=set)
     idle: frozenset[str] = frozenset()
     read: int = 0
@@ -83,7 +85,7 @@ class Idle:
 
     def known(self, site: str, names: frozenset[str]) -> None:
         """Take over the *names* of parameters of *site* that an earlier crawl found to be idle."""
-        self._of(site).idle |= names
+        self._evidence_of(site).idle |= names
 
     def came(self, site: str, url: str, read: Reading) -> None:
         """Take note of a page at *url*. It is read if a page came before whose URL differs in one parameter."""
@@ -93,7 +95,7 @@ class Idle:
         front, parameters = _cut(url)
         if not parameters and (known is None or not known.names):
             return
-        known = known or self._of(site)
+        known = known or self._evidence_of(site)
         pairs = list(self._set_aside(known, front, parameters))
         again = [one for one in pairs if one[0] in known.shown]
         for rest, aside in pairs if len(known.shown) < _PARTS else ():
@@ -105,8 +107,8 @@ class Idle:
                 self._compare(known, rest, aside, said)
 
     def _set_aside(self, known: _Site, front: str, parameters: list[str]) -> Iterator[tuple[int, Aside]]:
-        """A URL without each undecided parameter, then without all of them, each time with the removed text. *front*,
-        *parameters*: the URL in two.
+        """A hash of the URL without each undecided parameter, then without all of them, each time with the parameters
+        left out. *front*, *parameters*: the URL as `_cut` has it.
         """
         parameters = [one for one in parameters if one.partition("=")[0] not in known.idle]
         aside = [one for one in parameters if self._is_open(known, one.partition("=")[0])]
@@ -170,7 +172,7 @@ class Idle:
         """Take note that *url*, which was taken for a repetition, shows another page. After several such URLs the
         parameters count again.
         """
-        known = self._of(site)
+        known = self._evidence_of(site)
         known.differing += 1
         if known.differing > max(_DIFFERENT, known.checked * _FEW):
             names = {one.partition("=")[0] for one in _cut(url)[1]} & known.idle
@@ -180,6 +182,7 @@ class Idle:
                 known.decided -= names  # one of them, and nobody knows which
 
     def _is_open(self, known: _Site, name: str) -> bool:
+        """Whether evidence about the parameter *name* is wanted: it is not decided, and not too many others are open."""
         if name in known.decided or name in known.idle:
             return False
         if name not in known.names:
@@ -189,6 +192,9 @@ class Idle:
         return True
 
     def _compare(self, known: _Site, rest: int, aside: Aside, said: int) -> None:
+        """Compare *said*, a hash of a page, with the page seen before under *rest*, a hash of the URL without
+        *aside*. The result is evidence about the parameters in which the two URLs differ.
+        """
         before, its_said = known.shown[rest]
         if its_said is None:
             known.shown[rest] = (aside, said)
@@ -205,6 +211,7 @@ class Idle:
             self._conclude(known, name, found)
 
     def _conclude(self, known: _Site, name: str, found: _Name) -> None:
+        """Decide about the parameter *name* if the evidence *found* is enough."""
         if found.different >= _DIFFERENT:
             self._decide(known, name)
         elif found.same >= _SAME and len(found.pages) >= _PAGES and not found.different:
@@ -212,10 +219,12 @@ class Idle:
             known.idle |= {name}
 
     def _decide(self, known: _Site, name: str) -> None:
+        """End the search for evidence about the parameter *name*."""
         known.decided.add(name)
         del known.names[name]
 
-    def _of(self, site: str) -> _Site:
+    def _evidence_of(self, site: str) -> _Site:
+        """The evidence about *site*, begun now if there is none. Forgets the oldest site if there are too many."""
         known = self._sites.setdefault(site, _Site())
         self._sites.move_to_end(site)
         if len(self._sites) > _SITES:

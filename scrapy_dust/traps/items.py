@@ -24,6 +24,7 @@ def digest_of(values: Mapping[str, object], url: str) -> int | None:
 
 
 def _counts(value: object, url: str) -> bool:
+    """Whether *value* says something: it is no time, and not the *url* of the page."""
     if value is None or isinstance(value, datetime):
         return False
     if not isinstance(value, str) or "://" not in value:
@@ -32,6 +33,7 @@ def _counts(value: object, url: str) -> bool:
 
 
 def _leaves(name: str, value: object, depth: int) -> Iterator[tuple[str, object]]:
+    """The plain values in *value*, however deep up to a limit, each with its name."""
     if depth < _DEPTH and isinstance(value, Mapping):
         for inner in value:
             yield from _leaves(f"{name}.{inner}", value[inner], depth + 1)

@@ -195,6 +195,7 @@ class Ledger:
         self.budget.came(site, account, Page(0.0, anything=False, words_only=True), is_drawn=is_drawn)
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
+        """The gain of *page*; None if the page was not read. *read* gives the page's text."""
         are_chosen = self.budget.items_are_chosen(page.site)
         if page.new_items and (are_chosen or not page.is_read):
             return Page(MOST, items=page.items)

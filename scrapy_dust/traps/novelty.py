@@ -54,10 +54,10 @@ class Known:
         self._count = 0
 
     def new(self, family: str, url: str, said: Said) -> New:
-        """The news in *said*, the text of the page at *url*, that no page of *family* had before. They count as known from now
-        on.
+        """The words, links and items in *said*, the text of the page at *url*, that no page of *family* had before.
+        They are known from now on.
         """
-        known = self._of(family)
+        known = self._known_to(family)
         self._read[family] += 1
         own, before = Own(url), len(known)
         media = _fresh(known, (b"\0" + medium for medium in said.media))
@@ -68,7 +68,7 @@ class Known:
         strangers = sum(1 for word in words if plain[word] is word)
         runs = _fresh_hashes(known, _runs(said.words, plain))
         figures = _fresh_figures(known, said, own)
-        self._count_again(family, known, len(known) - before)
+        self._make_room(family, known, len(known) - before)
         value = _MEDIUM * media + _WORD * strangers + _NUMBER * len(numbers) + _RUN * runs
         return New(min(MOST, value), bool(media or words or numbers or runs or figures), media > 0)
 
@@ -76,12 +76,14 @@ class Known:
         """Whether so few pages of *family* were read that every page still looks new."""
         return self._read[family] <= _COLD
 
-    def _of(self, family: str) -> set[int]:
+    def _known_to(self, family: str) -> set[int]:
+        """The hashes of all words, links and items that pages of *family* have shown."""
         known = self._families.setdefault(family, set())
         self._families.move_to_end(family)
         return known
 
-    def _count_again(self, family: str, known: set[int], more: int) -> None:
+    def _make_room(self, family: str, known: set[int], more: int) -> None:
+        """Count *more* hashes of *family*, and forget families if there are too many hashes."""
         self._count += more
         if len(known) > _OF_A_FAMILY:
             self._count -= len(known)
@@ -93,16 +95,19 @@ class Known:
 
 
 def _fresh(known: set[int], what: Iterable[bytes]) -> int:
+    """How many of *what* are not in *known*. They are added to *known*."""
     return _fresh_hashes(known, map(hash, what))
 
 
 def _fresh_hashes(known: set[int], hashes: Iterable[int]) -> int:
+    """How many of *hashes* are not in *known*. They are added to *known*."""
     before = len(known)
     known.update(hashes)
     return len(known) - before
 
 
 def _is_new(known: set[int], word: bytes) -> bool:
+    """Whether *word* is not in *known*. The word is added to *known*."""
     return bool(_fresh_hashes(known, (hash(word),)))
 
 

@@ -60,16 +60,18 @@ def _without_scripts(body: bytes) -> tuple[bytes, bytes]:
 
 
 def _cut(piece: bytes) -> tuple[bytes, bytes]:
+    """A *piece* of markup that begins inside a script's start tag, in two: the script, and the markup after it."""
     inside, end, after = piece.partition(b"</script")
     return (inside.partition(b">")[2], after.partition(b">")[2]) if end else (b"", b"")
 
 
 def _strings(script: bytes) -> bytes:
-    """*script* without its URLs, since these may contain session ids."""
+    """*script* without its URLs, since URLs may contain session ids."""
     return b" ".join(_no_urls(script))
 
 
 def _no_urls(script: bytes) -> Iterator[bytes]:
+    """The texts in *script* that are no URLs."""
     for one in re.split(rb"[\"'\s]", script):
         if b"/" not in one or one.startswith(b"//"):
             yield one

@@ -65,7 +65,7 @@ class Effect:
 
     @property
     def apart(self) -> int:
-        """The number of independent ones among these contents, if pages of one directory may be copied together."""
+        """How many of the good merges are independent, if pages of one directory may be copied together."""
         seen = Counter(merge.moved[0].partition("?")[0].rpartition("/")[0] for merge in self.good)
         return int(sum(1 + log2(count) for count in seen.values()))
 
@@ -111,6 +111,7 @@ class Classes:
         return known[0]
 
     def _effect_of_merges(self, edit: Rule) -> Effect:
+        """The effect of *edit*, found by applying it to all keys that it may change."""
         if edit.guard and (wide := self._effects.get(edit.unguarded)) and wide[0].is_made_once:
             return self._effect_under_guard(edit, wide[0].moved)
         moved: dict[str, str] = {}
@@ -147,7 +148,9 @@ class Classes:
         return touched
 
     def _way_of(self, form: str) -> tuple[str | None, tuple[str, ...]]:
-        """The key of *form* under the accepted edits, None where they come to no end; and all forms on the way there."""
+        """Two results: the key of *form* under the accepted edits, None if they come to no end; and all forms on the
+        way to the key.
+        """
         known = self._ways.get(form)
         if known is None:
             if len(self._ways) >= _MOST_WAYS:
@@ -158,6 +161,9 @@ class Classes:
         return known
 
     def _sort_merges(self, moved: dict[str, str], is_made_once: bool) -> Effect:
+        """The effect of an edit that turns keys into others as *moved* has it: its merges, by whether their contents
+        are equal.
+        """
         contents = self.contents
         # Most targets are new, and of one key: nothing is merged there.
         groups: dict[str, list[str]] = {

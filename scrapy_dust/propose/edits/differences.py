@@ -130,6 +130,7 @@ def _differences_of_optional(path: tuple[str, ...], begin: int, end: int) -> Ite
 def _differences_of_replaced(
     a: tuple[str, ...], b: tuple[str, ...], here: tuple[int, int], there: tuple[int, int]
 ) -> Iterator[Alternatives]:
+    """Operations on segments that differ: those in the range *here* of the path *a*, and *there* of *b*."""
     run, other = a[slice(*here)], b[slice(*there)]
     if not here[0]:
         return

@@ -74,16 +74,20 @@ class EditedSite:
 
 @dataclass(slots=True)
 class _Weighed:
+    """A proposed edit, with all that its price depends on besides its effect."""
+
     edit: Rule
     slab: tuple[float, float] | None = None
     tries: int = 1
-    found_by: int = 1  #: contents that made us think of it, which prove nothing
+    found_by: int = 1  #: contents that suggested the edit, and so are no evidence for it
     lone: bool = False  #: about one path, all of whose URLs show one content
     kinds: Sequence[Kinds] = ()  #: of its operations
 
 
 @dataclass(slots=True)
 class _Search:
+    """The search for the edits of one site: what is known so far, and the budget that is left."""
+
     classes: Classes
     beliefs: Beliefs
     params: EditParams
@@ -139,6 +143,7 @@ class _Search:
         )
 
     def _weigh_and_admit(self, found: Sequence[Proposal], *, lone: bool = False) -> bool:
+        """Weigh the proposals in *found*, and admit edits. Returns whether any was admitted."""
         effects = self._weigh_within_work(found, lone)
         self._learn_families(effects)
         self._count_by_kind(effects)
@@ -159,6 +164,7 @@ class _Search:
         return [effects[one.edit] for one in found if one.edit in effects]
 
     def _weigh(self, found: Proposal, lone: bool) -> tuple[_Weighed, Effect]:
+        """The edit of a proposal, with its effect on the log."""
         effect = self.classes.effect(found.edit)
         kinds = [kinds_of(operation, effect.moved) for operation in found.edit.operations]
         return _Weighed(
@@ -175,6 +181,7 @@ class _Search:
                         self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
 
     def _learn_families(self, effects: list[tuple[_Weighed, Effect]]) -> None:
+        """Learn from the edits with one operation how often edits of each family hold."""
         seen: set[frozenset[str]] = set()
         records: list[tuple[str, Record]] = []
         for weighed, effect in effects:
@@ -187,6 +194,9 @@ class _Search:
             self.beliefs.learn(records)
 
     def _narrow(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
+        """The edits that are supported by the log, each with a guard for where it holds if it does not hold
+        everywhere.
+        """
         for weighed, effect in map(self._limit_to_name_seen, effects):
             if not effect.good or (weighed.lone and self._shows_more(effect)):
                 continue
@@ -234,6 +244,9 @@ class _Search:
         return weighed, self.classes.effect(weighed.edit)
 
     def _admit(self, ready: list[tuple[_Weighed, Effect]]) -> bool:
+        """Admit edits that are *ready*, those of least price first, while the loss budget lasts. Returns whether any
+        was admitted.
+        """
         heap = [
             (self._rank(weighed, effect), number)
             for number, (weighed, effect) in enumerate(ready)
@@ -294,12 +307,16 @@ class _Search:
         return len({function.key(url) for url in self.urls})
 
     def _rank(self, weighed: _Weighed, effect: Effect) -> tuple[float, int, int, str]:
+        """A sort key: edits of less risk come first, then edits that save more."""
         # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
         silent = len(effect.moved) - effect.saves
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
 def _only_index_name(edit: Rule, effect: Effect) -> str | None:
+    """The one file name that *edit*, which removes names of a directory's page, has removed; None if there are more,
+    or for any other edit.
+    """
     if edit.operations != (DropIndex(),):
         return None
     names = {parts_of(url).path[-1] for merge in effect.good for url in merge.moved}
@@ -326,6 +343,7 @@ _WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "que
 
 
 def _width(edit: Rule) -> int:
+    """How wide an edit is by its kind, from 0 to 3: narrow edits are weighed first."""
     family = edit.operations[0].family
     if len(edit.operations) > 1 or family == "rewrite":
         return 3
@@ -342,10 +360,11 @@ def learn_edits(
     before: Sequence[Rule] = (),
     more: Sequence[Proposal] = (),
 ) -> EditedSite:
-    """Learn edits. *contents*: what each URL of the log shows, None if unknown; *redirects* are among them.
+    """Learn edits. *contents*: by URL, the content that it shows, None if unknown; the URLs in *redirects* are among
+    them.
 
-    *pool*: evidence of other sites. *canonicals*: what pages call their canonical URLs. *before*: edits that are part
-    of the result anyway. *more*: other proposals, which are believed as much as any.
+    *pool*: evidence of other sites. *canonicals*: by URL, the canonical URL that its page names. *before*: edits that
+    are part of the result anyway. *more*: other proposals, which are believed as much as any.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget allows it.
     """

@@ -117,7 +117,7 @@ class Beliefs:
         return 2 * holds, 2 * (1 - holds)
 
     def learn(self, records: Iterable[tuple[str, Record]]) -> None:
-        """Learn from edits of one family each, in the place of what was learned before."""
+        """Learn from *records*, each of one edit with its family. Anything learned before is replaced."""
         self._seen = {}
         for family, record in records:
             if not record.failed and record.held < DECIDED:

@@ -33,6 +33,8 @@ class Leaf:
 
 
 class _Row(NamedTuple):
+    """One merge of an edit, as a row of the decision tree's data."""
+
     contents: frozenset[Hashable]  #: that a merge makes one
     is_good: bool  #: whether they are equal
     conditions: frozenset[int]  #: that all of the moved URLs fulfil
@@ -76,6 +78,7 @@ def leaves(effect: Effect, truths: Truths) -> list[Leaf]:
 
 
 def _conditions(url: Parts) -> Iterator[Condition]:
+    """The conditions that are true of *url*."""
     for name, value in attributes(url).items():
         yield Condition(name, value)
         if name[0] == "?" and name[-1] != ":":
@@ -83,6 +86,9 @@ def _conditions(url: Parts) -> Iterator[Condition]:
 
 
 def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int, truths: Truths) -> Iterator[Leaf]:
+    """The leaves of the tree below a node that has these *rows* and this *guard*. *tries*: how many conditions were
+    tried so far.
+    """
     good = sum(row.is_good for row in rows)
     bad = len(rows) - good
     if len(guard) >= _DEPTH or not good or not bad:
@@ -140,6 +146,7 @@ def places_of(effect: Effect) -> list[Guard]:
 
 
 def _part_of(url: Parts) -> Guard:
+    """The part of a site that *url* is in: its host with the first segment, or with the depth of a short path."""
     host = Condition("host", url.host)
     return (
         (host, Condition("/1", url.path[1]))
@@ -175,6 +182,7 @@ def _urls_by_shape(merge: Merge, forms: Mapping[str, Parts]) -> list[list[str]]:
 def _lone_guard(
     urls: Sequence[str], bad: Sequence[str], forms: Mapping[str, Parts], truths: Truths
 ) -> Guard | None:
+    """A guard for *urls*, which have one path shape, that excludes the URLs *bad*; None if there is none."""
     columns = zip(*(forms[url].path for url in urls), strict=True)
     shape = tuple(column[0] if len(set(column)) == 1 else "*" for column in columns)
     if not any(segment not in ("", "*") for segment in shape):

@@ -130,8 +130,8 @@ class Pool:
         return risk if risk <= most else None
 
     def cost_unseen(self, kind: str, risk: float, urls: int, saves: int, left: float) -> float | None:
-        """The same for a site with so many *urls*, of which the operation is seen to save *saves*: the URLs that it may lose with this
-        *risk*. None if they are more than are *left* to be lost.
+        """How many of a site's *urls* an operation on every site may lose at this *risk*. *saves*: how many URLs the
+        operation is seen to save there. None if the loss may be more than *left*.
         """
         share = fsum(t.saved for t in self._tallies_of(kind) if t.held + t.failed) / len(self.sites)
         cost = risk * max(share * urls, saves)
@@ -156,24 +156,25 @@ class Consulted(Pool):
     given: dict[Question, Any] = field(default_factory=dict)
 
     def law_share(self, kinds: Kinds, prior: float) -> float:
-        """As the pool says it."""
+        """The answer of `Pool.law_share`, which is noted."""
         return float(self._answer(("law_share", kinds, prior)))
 
     def holds(self, family: str, prior: float) -> float:
-        """As the pool says it."""
+        """The answer of `Pool.holds`, which is noted."""
         return float(self._answer(("holds", family, prior)))
 
     def risk_unseen(self, kind: str, most: float) -> float | None:
-        """As the pool says it."""
+        """The answer of `Pool.risk_unseen`, which is noted."""
         found: float | None = self._answer(("risk_unseen", kind, most))
         return found
 
     def cost_unseen(self, kind: str, risk: float, urls: int, saves: int, left: float) -> float | None:
-        """As the pool says it."""
+        """The answer of `Pool.cost_unseen`, which is noted."""
         found: float | None = self._answer(("cost_unseen", kind, risk, urls, saves, left))
         return found
 
     def _answer(self, question: Question) -> Any:
+        """The pool's answer to *question*, asked once."""
         if question not in self.given:
             self.given.update(self.answers([question]))
         return self.given[question]

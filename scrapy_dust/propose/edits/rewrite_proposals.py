@@ -19,6 +19,8 @@ from scrapy_dust.url.tokens import tokenize
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
+    """A pair of URLs that show one content, as two forms with the same captures."""
+
     form: Form
     other: Form
     values: tuple[str, ...]
@@ -51,6 +53,7 @@ def rewrites(pairs: Iterable[tuple[Parts, Parts, Hashable]], *, directed: bool =
 
 
 def _instance_of_pair(one: str, other: str, content: Hashable) -> _Instance | None:
+    """Two URLs with the texts that both have as captures; None if they are too long or have no text in common."""
     here, there = tokenize(one), tokenize(other)
     if len(here) > _TOKENS or len(there) > _TOKENS:
         return None
@@ -86,6 +89,7 @@ def _longest_common_run(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[
 
 
 def _join_pieces(pieces: Sequence[Piece]) -> Form:
+    """*pieces* with neighbouring texts joined."""
     form: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and form and isinstance(form[-1], str):
@@ -136,6 +140,7 @@ def _split_common(values: Sequence[list[str]]) -> tuple[str, list[str] | None, s
 
 
 def _fill_form(form: Form, texts: dict[int, list[Piece]]) -> Form:
+    """*form* with its captures replaced by the pieces in *texts*."""
     pieces: list[Piece] = []
     for piece in form:
         pieces += [one for one in texts[piece] if one != ""] if isinstance(piece, int) else [piece]
