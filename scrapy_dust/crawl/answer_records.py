@@ -37,7 +37,7 @@ def yield_nothing(response: Response, **_: object) -> tuple[()]:
 def is_recorded(request: Request) -> bool:
     """Whether the answer to *request* is recorded. Not for robots.txt, media, posted forms, nor HEAD.
 
-    A page without content, as HEAD has, would count as like any other.
+    Answers to HEAD have no content, so all of them would count as one page.
     """
     return (
         (request.method == "GET" or is_rendered(request))
@@ -145,6 +145,7 @@ def body_of(request: Request, response: Response) -> Body:
 
 
 def _renderer(request: Request, response: Response) -> Renderer | None:
+    """The browser that rendered the page; None if no browser did."""
     rendered = rendered_by(request)
     if rendered == "playwright" and "cached" not in response.flags and rendered not in response.flags:
         return None  # its download handler is not installed
@@ -165,5 +166,6 @@ def _fields_of_request(request: Request, rendered: Renderer | None) -> Record:
 
 
 def _fetched_at(request: Request) -> datetime:
+    """The time of the answer to *request*; of a cached answer, the time when the cache stored it."""
     cached_at = request.meta.get("cache_timestamp")
     return datetime.now(UTC) if cached_at is None else datetime.fromtimestamp(cached_at, UTC)

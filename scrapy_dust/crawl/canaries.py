@@ -78,7 +78,7 @@ class Budget:
 
     @property
     def most_beyond(self) -> float:
-        """How many canaries may come before all others so far, where rules are in force and untested."""
+        """How many URLs with values on which rules are untested may be canaries in their usual order by now; others come last."""
         return _BEYOND_FREE + _BEYOND_SHARE * self._responses
 
 
@@ -202,11 +202,12 @@ class Canaries:
         elif known is not None and known["keeper"] is not None:
             canary = Canary(**known)
             if is_page:
-                self._judge(self._came(canary, response, request))
+                self._judge(self._read_answer(canary, response, request))
             else:  # nobody knows what it would have shown
                 self._concluded(canary, Outcome.UNFETCHABLE)
 
-    def _came(self, canary: Canary, response: Response, request: Request) -> _Came:
+    def _read_answer(self, canary: Canary, response: Response, request: Request) -> _Came:
+        """The answer to *canary*: its page read for comparison or, if it cannot be read now, the response."""
         page = self._kept.read(response, self._shown_as(canary, response.url)) if self._kept else None
         return _Came(
             canary,
@@ -224,6 +225,7 @@ class Canaries:
         return landed if is_one else canary.url
 
     def _remember(self, request: Request, response: Response) -> None:
+        """Remember the page of *response* for comparisons, and judge the canaries that waited for it."""
         body = xxhash.xxh3_64_intdigest(response.body)
         for url in {target_url(request), *request.meta.get("redirect_urls", ())[:1]}:
             if self._kept is not None:
@@ -234,12 +236,13 @@ class Canaries:
                 self._judge(held)
 
     def _judge(self, came: _Came, *, waits: bool = True, is_same: bool = False) -> None:
+        """Compare the page of a canary with its keeper's page. *waits*: the canary may wait until that page has come."""
         canary = came.canary
         if self._rules.canonize(canary.url) != self._rules.canonize(canary.keeper):
             return  # it tests nothing any more: a rule was suspended meanwhile
         if waits and self._hold(came):
             return
-        outcome = self._at_once(came)
+        outcome = self._known_outcome(came)
         if outcome is None and self._kept is not None and came.page is not None:
             is_same |= self._kept.are_the_same(came.page, canary.keeper, self._rules.canonize)
         if outcome is None and is_same:
@@ -254,7 +257,7 @@ class Canaries:
             self._inquire(came)
 
     def _hold(self, came: _Came) -> bool:
-        """Whether the canary *came*, whose page is here, waits for its keeper's page, as one that is kept parsed does."""
+        """Whether the canary that *came* waits for its keeper's page and is not judged now. If many wait, its own page is not kept."""
         keeper = _hash(came.canary.keeper)
         most = 0 if self._kept is None else READINGS_HELD
         if came.page is not None and self._held < most and keeper not in self._bodies:
@@ -268,6 +271,7 @@ class Canaries:
         return True
 
     def _inquire(self, came: _Came) -> None:
+        """Begin an inquiry about a canary, since the pages that the crawl has do not decide."""
         # Not loaded before: it brings all that compares texts.
         from scrapy_dust.crawl.inquiries import Inquiries, read_fetched  # noqa: PLC0415
         from scrapy_dust.crawl.judges import Judges  # noqa: PLC0415
@@ -294,7 +298,8 @@ class Canaries:
         if self._asked:
             raise DontCloseSpider
 
-    def _at_once(self, came: _Came) -> Outcome | None:
+    def _known_outcome(self, came: _Came) -> Outcome | None:
+        """The outcome that bytes and redirects alone decide; None if the texts must be compared."""
         canary = came.canary
         if came.is_cached:  # says what was, not what is
             return Outcome.UNKNOWN

@@ -28,10 +28,11 @@ class Draw:
         return self._drawn(f"{self.day} {url}") < rate * 2**64
 
     def number(self, name: str, below: int) -> int:
-        """A whole number from 0, less than *below*, that is always the same for *name*."""
+        """A whole number, at least 0 and less than *below*, that is always the same for *name*."""
         return self._drawn(f"{self.day} number {name}") % below
 
     def _drawn(self, text: str) -> int:
+        """A number of 64 bits for *text*, which nobody can compute without the secret."""
         said = text.encode("utf-8", "surrogatepass")
         return int.from_bytes(blake2b(said, key=self.secret, digest_size=8).digest(), "big")
 
@@ -46,6 +47,7 @@ def local_draw(folder: Path) -> Draw:
 
 
 def _kept_secret(folder: Path) -> bytes:
+    """The secret in *folder*. If there is none, a new one is made and saved."""
     path = folder / KEY_FILE
     with suppress(FileNotFoundError):
         known = path.read_bytes()

@@ -76,19 +76,19 @@ class Naming:
 
     @cached_property
     def fingerprinter(self) -> RequestFingerprinterProtocol:
-        """The crawl's."""
+        """The fingerprinter of the crawl."""
         return self._crawler.request_fingerprinter
 
     @cached_property
     def own(self) -> Callable[[Request], bytes]:
-        """Gives the name of a request itself, without rules."""
+        """A function that gives the name of a request itself, without rules."""
         if isinstance(self.fingerprinter, DustRequestFingerprinter):
             return self.fingerprinter.own
         return self.fingerprinter.fingerprint
 
     @cached_property
     def key(self) -> Callable[[Request], bytes]:
-        """Gives the key of a request: equal for all requests that rules take for one page."""
+        """A function that gives the key of a request: equal for all requests that rules take for one page."""
         return self.fingerprinter.fingerprint
 
     def unenforced_key(self, request: Request) -> bytes:
@@ -114,6 +114,7 @@ class Naming:
         return self.key(request) + suffix
 
     def _name_suffix(self, site: str, handled: str, linked_by: str | None) -> bytes:
+        """The part of a class's name beside the key: rules, how requests are handled, which site links them."""
         rules = " ".join(rule_id(site, rule) for rule in self._rules.canonizer.rules(site))
         said = f"{rules}\n{self._rules.settings.passes}\n{handled}\n{linked_by or ''}"
         return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
@@ -167,11 +168,13 @@ class Naming:
         return found
 
     def _rules_on(self, url: str) -> MergingRules:
+        """The rules that change *url*: the same object for the same rules."""
         _, rules, site = self._traced(url)
         known = self._behind.get((site, id(rules[0]))) if len(rules) == 1 else None
         return known or self._shared_rules(site, rules)
 
     def _shared_rules(self, site: str | None, rules: tuple[Rule, ...]) -> MergingRules:
+        """The only `MergingRules` object for *rules*, made when it is first needed."""
         # Rules are hashed slowly, and each is one object as long as rules do not change.
         name = (site, *map(id, rules))
         known = self._behind.get(name)
@@ -186,6 +189,7 @@ class Naming:
         return tuple(self._stat_of(identity) for identity in ids or ("others",))
 
     def _stat_of(self, identity: str) -> str:
+        """The stat that counts for the rule *identity*: one for each of the first rules, and one for all others."""
         if identity not in self._counted:
             is_known = len(self._counted) < RULES_COUNTED and identity != "others"
             self._counted[identity] = f"{self._stat}/{identity if is_known else 'others'}"

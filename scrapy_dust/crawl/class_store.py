@@ -115,6 +115,7 @@ class LocalStore:
         return result
 
     def _put(self, class_key: bytes, before: Class, after: Class) -> None:
+        """Replace the class *before* by *after*. Write to the disk when many classes have changed."""
         self._classes.put(class_key, before, after)
         if self._path:
             self._changed[class_key] = None
@@ -122,7 +123,7 @@ class LocalStore:
                 self._write()
 
     def waiting(self) -> Iterable[bytes]:
-        """The classes for which requests wait, when no URL that stands can bring a page any more; what waits longest first."""
+        """The classes for which requests wait, the longest wait first, now that no URL that stands can bring a page any more."""
         if not self._classes.waiting:
             return ()
         self._write()
@@ -130,7 +131,7 @@ class LocalStore:
         return [of for (of,) in names if self.get(of).waiting]
 
     def call_later(self, what: Callable[[], object]) -> None:
-        """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached. This one always can."""
+        """Call *what*, which raised `StoreGone`, again when the store can be reached. This store always can, and does nothing."""
 
     @property
     def count_waiting(self) -> int:
@@ -178,6 +179,7 @@ class LocalStore:
         return True
 
     def _count_waiting(self, class_key: bytes, more: int) -> None:
+        """Add *more* to the number of requests that wait for the class *class_key*."""
         before = self.get(class_key)
         after = with_waiting(before, more)
         if before.state is not State.SETTLED and after != before:
@@ -226,6 +228,7 @@ class LocalStore:
                     yield sets[number], request
 
     def _newest(self, sets: Iterable[int], before: int) -> list[tuple[int, int, bytes]]:
+        """Some requests, as rows, that the rule sets *sets* suppressed before the row *before*, the newest first."""
         numbers = ",".join(map(str, sets))
         where = f"rules IN ({numbers}) AND n < ?"
         newest = f"SELECT n, rules, request FROM rest WHERE {where} ORDER BY n DESC LIMIT {_READ}"  # noqa: S608  Numbers.
@@ -233,7 +236,7 @@ class LocalStore:
         return self._select(newest, (before,))
 
     def _take_oldest(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
-        """The request, and its class, that has rested longest of those with this *name*."""
+        """The row that was kept first of those whose column *by* has the value *name*; None if there is none."""
         self._write()
         if by not in self._indexed:
             self._try(lambda database: database.execute(_INDEX.format(by)), None)
@@ -249,6 +252,7 @@ class LocalStore:
         return self._try(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
 
     def _rule_set_id(self, database: sqlite3.Connection, rules: tuple[str, ...]) -> int:
+        """The id of *rules* in the database, where requests refer to sets of rules."""
         names = json.dumps(rules)
         database.execute("INSERT OR IGNORE INTO rules (names) VALUES (?)", (names,))
         number: int = database.execute("SELECT id FROM rules WHERE names = ?", (names,)).fetchone()[0]
@@ -284,6 +288,7 @@ class LocalStore:
         self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
 
     def _select(self, query: str, arguments: tuple[object, ...] = ()) -> list[Any]:
+        """The rows that *query* finds; none if the disk fails."""
         nothing: list[Any] = []
         return self._try(lambda database: database.execute(query, arguments).fetchall(), nothing)
 
@@ -310,6 +315,7 @@ class LocalStore:
         return True
 
     def _write_to(self, database: sqlite3.Connection) -> bool:
+        """Write all new requests and changed classes in one transaction."""
         with database:
             database.execute("BEGIN")
             insert = "INSERT INTO rest (n, class, own, rules, request) VALUES (?, ?, ?, ?, ?)"
@@ -332,6 +338,7 @@ class LocalStore:
         return default
 
     def _open_database(self) -> sqlite3.Connection:
+        """The open database; opened, with its tables, at the first call."""
         if self._database is None:
             self._database = database = sqlite3.connect(
                 self._path, isolation_level=None, check_same_thread=False
@@ -358,6 +365,7 @@ class LocalStore:
             self._is_broken = True
 
     def _note_fault(self, error: Exception, so: str) -> None:
+        """Count a fault of the disk, and log the first one. *so*: a sentence about what the crawl does now."""
         self._told()
         if not self._said:
             self._said = True

@@ -32,6 +32,7 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
 
 
 def _saved_clauses(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+    """Clauses about requests that the rules in force saved, tested or gave back."""
     saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
     count = rules.count + stats.get(Stat.LEARNED, 0) + stats.get(Stat.PROVED, 0)
     said = f"{_count_of(count, 'rule')} saved {_count_of(max(saved, 0), 'request')}"
@@ -54,6 +55,7 @@ def _probation_clauses(stats: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _handed_on_clauses(stats: Mapping[str, Any]) -> Iterator[str]:
+    """A clause if items have values from ``meta`` by which requests are not told apart."""
     prefix = f"{Stat.HANDED_ON}/"
     names = sorted(name.removeprefix(prefix) for name in stats if name.startswith(prefix))
     if names:
@@ -89,6 +91,7 @@ def _count_of(count: int, noun: str) -> str:
 
 
 def _rules_that_save_most(stats: Mapping[str, Any], prefix: str) -> str:
+    """The ids of the rules that save most, in brackets; empty if no rule has saved a request."""
     of_rules = ((name.removeprefix(prefix), n) for name, n in stats.items() if name.startswith(prefix))
     # Fewer than none: what was filtered before a pause was given back after it.
     counts = {identity: count for identity, count in of_rules if count > 0}

@@ -45,6 +45,7 @@ class Classes:
             self._pack_open()
 
     def _settled_class(self, depth: int, keeper: int) -> Class:
+        """A settled class with *depth* and *keeper*, shared by all such classes."""
         found = self._settled.get((depth, keeper))
         if found is None:
             if len(self._settled) >= _SHARED:
@@ -53,6 +54,7 @@ class Classes:
         return found
 
     def _pack_open(self) -> None:
+        """Turn the classes that are still open into numbers, which take less memory."""
         for name in self._open:
             known = self._classes[name]
             if isinstance(known, Class) and known.state is not State.SETTLED:
@@ -60,17 +62,18 @@ class Classes:
         self._open.clear()
 
 
-def _packed(class_key: Class) -> Class | int:
-    """The class *class_key* as a number that takes no more than 32 bytes; *class_key* itself where it has more to it."""
-    state, standing, waiting, failed, landed_on, priority, depth, keeper = class_key
+def _packed(known: Class) -> Class | int:
+    """The class *known* as a number that takes no more than 32 bytes; *known* itself if such a number cannot hold it."""
+    state, standing, waiting, failed, landed_on, priority, depth, keeper = known
     is_plain = landed_on is None and not priority and len(standing) < 2 and 0 <= depth < 1 << 6
     if not is_plain or waiting >= 1 << 7 or keeper >= 1 << 22:
-        return class_key
+        return known
     number = _PLACES[state] | failed << 3 | waiting << 21 | depth << 28 | keeper << 34
     return number | 1 << 4 | standing[0] << 5 if standing else number
 
 
 def _unpacked(number: int) -> Class:
+    """The class that `_packed` has turned into *number*."""
     return Class(
         _STATES[number & 7],
         (number >> 5 & 0xFFFF,) if number >> 4 & 1 else (),

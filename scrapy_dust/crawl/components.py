@@ -27,7 +27,7 @@ class Component:
 
 
 class Wrapper:
-    """A component around another one, whose attributes stay in reach of other code: `df`, `debug`, `clear`."""
+    """A component that wraps another one. Other code can still read the wrapped one's attributes, such as `df` and `debug`."""
 
     _inner: Any
 
@@ -70,8 +70,8 @@ class Latest(OrderedDict[Name, Value]):
 def counting(stats: StatsCollector) -> Callable[[str], None]:
     """A function that adds one to a stat of *stats*.
 
-    Scrapy's own way goes through five calls, which is a tenth of the time that Scrapy takes for a request that it has
-    seen. So the number is raised where it stands. A collector that counts in a way of its own is asked, as ever.
+    Scrapy's `inc_value` goes through five calls, which is a tenth of the time that Scrapy takes for a request that it has
+    seen. So the function changes the dict of the stats itself. A collector with an `inc_value` of its own is called.
     """
     held = vars(stats)
     if type(stats).inc_value is not StatsCollector.inc_value or "inc_value" in held or "_stats" not in held:

@@ -127,12 +127,14 @@ class ContentDedupMiddleware(Component):
             self._ask_for(heir, url)
 
     def _ask_for(self, heir: Request, url: str) -> None:
+        """Fetch *heir*, the first dropped copy of the page at *url*, whose callback failed."""
         self._crawler.stats.inc_value(Stat.COPIES_ASKED_FOR.value)
         said = "The callback of %s failed, so %s, which was dropped as its copy, is asked for."
         self._log.info(said, url, heir)
         self._crawler.engine.crawl(heir.replace(dont_filter=True, meta={**heir.meta, _HEIR: True}))
 
     def _handle_finding(self, request: Request, response: Response, url: str, seen: CopyFinding) -> None:
+        """Remember a page with a new content; mark or drop a copy, unless there is an excuse."""
         stats = self._crawler.stats
         if seen.is_new:
             self._new[request] = url
@@ -154,6 +156,7 @@ class ContentDedupMiddleware(Component):
             self._drop(request, response, seen)
 
     def _drop(self, request: Request, response: Response, seen: CopyFinding) -> None:
+        """Keep *response* from its callback; where links of copies are followed, drop only its items."""
         if self._follows:
             self._followed.add(request)
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
@@ -168,10 +171,12 @@ class ContentDedupMiddleware(Component):
         self._log.debug("Dropped %s: %s as %s.", response, _SAID[str(seen.by)], seen.keeper)
 
     def _restore_request(self, response: Response) -> None:
+        """Put the real request of *response* back in the place of the one that `_drop` made."""
         if response.request is not None:
             response.request = self._dropped.pop(response.request, response.request)
 
     def _lets_through(self, response: Response, one: Any) -> bool:
+        """Whether *one*, yielded by the callback, goes on. Of a dropped copy, only requests do."""
         if response.request not in self._followed or isinstance(one, Request):
             return True
         self._crawler.stats.inc_value(Stat.COPY_ITEMS.value)
@@ -188,6 +193,7 @@ class ContentDedupMiddleware(Component):
         self._log.info("%d pages with new content, %d copies of them%s.", pages, copies, dropped)
 
     def _note_fault(self, what: str, error: Exception) -> None:
+        """Log and count a fault. After a fault of the store, do not ask the store for a while."""
         if isinstance(error, DustError):
             self._failing_until = time.monotonic() + _RECOVERY
         self._faults.note(what, error)
@@ -219,6 +225,7 @@ _SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the
 
 
 def _is_compared(request: Request, response: Response) -> bool:
+    """Whether the page may be a copy of another page, or have copies."""
     return (
         is_recorded(request)
         and response.status in (200, 203)

@@ -86,6 +86,7 @@ class DustDupeFilter(Component, Wrapper):
             self._begin_with(store, draw)
 
     def _begin_with(self, store: LocalStore | None, draw: Draw) -> None:
+        """Build the part that applies the rules, or only measures them in shadow mode."""
         crawler, rules = self._crawler, self._rules
         if rules.shadowed:
             self._shadow = Shadow(crawler, rules, self._naming, draw)
@@ -172,6 +173,7 @@ class DustDupeFilter(Component, Wrapper):
         return is_filtered
 
     def _report_judged(self, request: Request, asked_by: int, *, is_new: bool) -> None:
+        """Report to the answer with the number *asked_by* whether its *request* was new."""
         if self.enforcing is not None:
             try:
                 self.enforcing.outcomes.request_judged(asked_by, is_new=is_new)
@@ -250,6 +252,7 @@ class DustDupeFilter(Component, Wrapper):
         return True
 
     def _ends_chain(self, request: Request, site: str | None) -> bool:
+        """Whether *request*, which was seen before, is filtered, so that its redirects end here."""
         assert self.enforcing is not None
         if self.enforcing.is_filtered_again(request, site):
             return True
@@ -257,6 +260,7 @@ class DustDupeFilter(Component, Wrapper):
         return False
 
     def _spare_cache(self, request: Request) -> None:
+        """Fetch *request* from the site, whatever the HTTP cache has for it."""
         # It would be answered with what the one before it was: a failure, or the redirect that led here.
         if self._cache_goes_by_key:
             request.meta["dont_cache"] = True

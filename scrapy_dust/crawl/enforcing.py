@@ -116,9 +116,11 @@ class Enforcing:
             self._let_through(request, of)
 
     def is_filtered_again(self, request: Request, site: str | None) -> bool:
-        """Whether *request*, which was seen before, is filtered now. A redirect is let through if its own chain has
-        suppressed the URL it leads to. That was another request of this name, perhaps, where the project's dupefilter
-        takes two for two; then the suppressed one stays, for its own redirect.
+        """Whether *request*, which was seen before, is filtered now.
+
+        A redirect is let through if the request for the URL that it leads to was suppressed in its own class: else
+        nobody would fetch the page. The suppressed request is released then, unless the project's dupefilter lets
+        requests of one name through twice: then it may be another request, with a redirect of its own.
         """
         of = None if site is None else self._class_of(request, site)[0]
         own = self.naming.own(request)
@@ -191,6 +193,7 @@ class Enforcing:
                 self._settle_class(Request(url), meaning)
 
     def _settle_class(self, request: Request, meaning: Meaning) -> None:
+        """Settle the class of *request*, handled as *meaning* says, since its URL has brought the page."""
         of = self.naming.class_with_meaning(request, meaning)
         written = self._store.get(of).keeper or self.naming.note_fetched(of, request.url)
         self._store.change(of, lambda known: life.page_taken(known._replace(keeper=written)))
@@ -220,7 +223,7 @@ class Enforcing:
         return self.naming.own(request) if of is None else of
 
     def _let_through_alone(self, request: Request) -> bool:
-        """Let *request* through as like no other. It stands for no class but those that redirected to it."""
+        """Let *request* through without a class of its own. It stands only for the classes that redirected to it."""
         if not request.meta.get("redirect_urls"):
             request.meta.pop(STANDS_FOR, None)
         return False
@@ -233,6 +236,7 @@ class Enforcing:
         return any(self.naming.key(earlier) == key for earlier in redirect_chain(request))
 
     def _continue_redirect(self, request: Request, class_key: bytes, known: Class) -> bool:
+        """Let *request*, a redirect inside its class or a repetition, stand for the class. Always False."""
         if request.meta.get("redirect_urls"):
             self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         if known.state is State.SETTLED:
@@ -241,6 +245,7 @@ class Enforcing:
         return False
 
     def _let_through(self, request: Request, class_key: bytes) -> bool:
+        """Let *request* stand for its class, and keep the spider's own request, if that is another. Always False."""
         keeper = self.naming.note_fetched(class_key, request.url)
         self.succession.admit(request, class_key, self._depth(request), keeper)
         if ORIGINAL_URL not in request.meta:

@@ -10,7 +10,7 @@ from scrapy_dust.stats import Stat
 
 
 class Faults:
-    """The faults of one part of ours in one crawl, counted in *stat*. *so*: what the crawl does all the same."""
+    """The faults of one part of scrapy-dust in one crawl, counted in *stat*. *so*: what the crawl does all the same."""
 
     def __init__(self, crawler: Crawler, stat: Stat, so: str = "The crawl goes on") -> None:
         self._crawler, self._stat, self._so = crawler, stat, so

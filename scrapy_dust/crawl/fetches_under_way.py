@@ -43,7 +43,7 @@ class FetchesUnderWay:
         return class_key in self._fetched
 
     def class_begins(self, class_key: bytes, priority: int) -> None:
-        """Measure from now on how long the class *class_key* takes, whose URL has left the queue. A retry goes on as it was."""
+        """Measure how long the class *class_key* takes, whose URL has left the queue now. A retry does not start anew."""
         self._fetched.setdefault(class_key, _Fetched(self._now, priority))
         if len(self._fetched) > _FETCHING:
             del self._fetched[next(iter(self._fetched))]
@@ -72,7 +72,7 @@ class FetchesUnderWay:
         self._fetched.clear()
 
     def late_classes(self, keeps_others: Callable[[bytes], bool]) -> Iterator[bytes]:
-        """Each class that takes too long and *keeps_others* waiting, which has as long again from now on."""
+        """Each class that takes too long and *keeps_others* waiting. Its time begins anew."""
         looked = self._clock()
         self._now += min(looked - self._looked, _COUNTED)
         self._looked = looked

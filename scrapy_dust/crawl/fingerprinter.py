@@ -72,6 +72,7 @@ class DustRequestFingerprinter(Component, Wrapper):
         return key
 
     def _forget_last(self) -> None:
+        """Forget the last fingerprint, since the rules have changed."""
         self._last = _NOTHING
 
     def without_rules(self, ask: Callable[[Request], Result], request: Request) -> Result:
@@ -92,6 +93,7 @@ class DustRequestFingerprinter(Component, Wrapper):
         return key
 
     def _class_fingerprint(self, request: Request, traced: Callable[[str], tuple[str, Any, Any]]) -> bytes:
+        """The fingerprint of *request*'s canonical form; its own one if no rule changes it."""
         known, _, is_known = self._own
         if is_known if known is request else self._is_known and is_plain(request):
             url = request.url

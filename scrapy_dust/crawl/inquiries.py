@@ -3,7 +3,7 @@
 The keeper is fetched again, now and in the same way, since pages change with time. If the two pages differ, each is
 fetched once more: parts that change at each fetch do not count. A page that equals the site's answer for URLs that
 cannot exist, beside it and elsewhere, proves nothing. If the keeper has no page, the canaries of its class are compared with the first of them.
-These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
+These fetches bypass the scheduler and all caches, keep the delays of the site, and are not recorded.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ _REMEMBERED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
+    """A canary to be compared with its keeper, and the pages of the two that are at hand."""
+
     canary: Canary
     request: Request  #: what brought the page
     page: Fetched | None  #: None: it is asked for again
@@ -98,6 +100,7 @@ class Inquiries:
         self._start_waiting()
 
     def _start_waiting(self) -> None:
+        """Start inquiries that wait, as many as may run at a time."""
         while self._waiting and self._under_way < _AT_A_TIME:
             inquiry = self._waiting.popleft()
             # Where a rule was suspended meanwhile, the two may be no class any more.
@@ -110,6 +113,7 @@ class Inquiries:
             raise DontCloseSpider
 
     async def _run(self, inquiry: _Inquiry) -> None:
+        """Carry out *inquiry* and report its outcome, also if something fails."""
         outcome = Outcome.UNKNOWN
         try:
             outcome = await self._inquire(inquiry)
@@ -128,6 +132,7 @@ class Inquiries:
         return None if first == canary.url else replace(inquiry, canary=replace(canary, keeper=first))
 
     async def _inquire(self, inquiry: _Inquiry) -> Outcome:
+        """The outcome of *inquiry*, after as many fetches as it takes."""
         canary = inquiry.canary
         judge = self._judges.judge_for(canary.url)
         keeper = inquiry.keeper
@@ -152,6 +157,7 @@ class Inquiries:
         return found.outcome
 
     async def _answer_to(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
+        """The page that *ask* asks for: the canary's own if it is at hand, else a fetched one."""
         if inquiry.page is not None and ask == Ask(inquiry.canary.url):
             return inquiry.page
         if ask.beside or ask.elsewhere:
@@ -169,6 +175,7 @@ class Inquiries:
         return self._nothing[made_up]
 
     async def _fetch(self, url: str, like: Request) -> Fetched:
+        """Fetch *url* with a request *like* one of the crawl's."""
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
         request = asked_again(like, url)
         try:

@@ -107,4 +107,5 @@ class ContentDedupPipeline(Component):
 
 
 def _url_of(name: str) -> str | None:
+    """The URL of the item that a store has under *name*; None if the item has no URL."""
     return name.rpartition(_MARK)[0] or None

@@ -91,6 +91,7 @@ def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
 
 
 def _begin_anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForce:
+    """The rules of *now*, for a job whose own rules cannot be used because of *error*."""
     logger.warning(
         "%s: it cannot be told with which rules the job began (%s). It goes on with those of now, and may fetch again what "
         "other URLs have shown.",
@@ -102,6 +103,7 @@ def _begin_anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForc
 
 
 def _begin(jobdir: str, now: RulesInForce) -> None:
+    """Save in the JOBDIR the rules that the job begins with."""
     if now.version != NO_RULES:
         in_force = RuleBook()
         for site in now.book.rules_by_site():
@@ -114,6 +116,7 @@ def _begin(jobdir: str, now: RulesInForce) -> None:
 
 
 def _continue_with(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
+    """The rules saved in the JOBDIR. Raises `DustError` if this version applies them in another way."""
     book = RuleBook.load([str(Path(jobdir, RULES_FILE))])
     _, passes, *skipped = begun_with.split("/")
     domains = tuple(name.removeprefix("-") for name in skipped)
@@ -132,6 +135,7 @@ def _continue_with(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInFo
 
 
 def _sites_taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
+    """The sites of *book* with a rule that is no longer valid *now*."""
     if now.settings.mode != "enforce":
         return frozenset(book.sites)
     valid = {site: set(rules) for site, rules in now.book.rules_by_site().items()}

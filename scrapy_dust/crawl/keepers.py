@@ -75,6 +75,7 @@ class Keepers:
             return b""
 
     def _write_blocks(self) -> None:
+        """Write the keepers in memory to the temporary file, in blocks."""
         blocks, begin = [], self._places[-1]
         end = begin
         for keepers in self._new.values():

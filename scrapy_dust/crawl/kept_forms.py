@@ -35,7 +35,7 @@ class KeptForms:
         for site in sites:
             known.pop(site, None)
         known.update(sites)
-        told = {site: _told(kept) for site, kept in list(known.items())[-_SITES:]}
+        told = {site: _to_json(kept) for site, kept in list(known.items())[-_SITES:]}
         made = self._path.with_name(f".{FILE}.{os.getpid()}")
         with suppress(OSError):
             made.parent.mkdir(parents=True, exist_ok=True)
@@ -45,16 +45,16 @@ class KeptForms:
     def _read(self) -> dict[str, Kept]:
         try:
             told = json.loads(self._path.read_bytes())
-            return {str(site): _kept(one) for site, one in told["sites"].items()}
+            return {str(site): _from_json(one) for site, one in told["sites"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return {}
 
 
-def _told(kept: Kept) -> dict[str, Any]:
+def _to_json(kept: Kept) -> dict[str, Any]:
     least = sorted(kept.forms, key=lambda form: (kept.forms[form], form))[:_FORMS]
     return {"idle": list(kept.idle), "forms": {form: kept.forms[form] for form in least}}
 
 
-def _kept(told: Mapping[str, Any]) -> Kept:
+def _from_json(told: Mapping[str, Any]) -> Kept:
     forms = {str(form): float(credit) for form, credit in told["forms"].items()}
     return Kept(tuple(map(str, told["idle"])), forms)

@@ -93,6 +93,7 @@ class KnownMiddleware(Component):
     # -- what is known
 
     def _lets_through(self, page: _Page | None, one: Any) -> bool:
+        """Whether *one*, yielded from *page*, goes on: all but requests for known pages. Counts *one* for *page*."""
         if not isinstance(one, Request):
             if page is not None and one is not None:
                 page.yielded += 1
@@ -106,6 +107,7 @@ class KnownMiddleware(Component):
         return False
 
     def _is_known(self, request: Request) -> bool:
+        """Whether *request* asks for a page that an earlier crawl has taken, and need not be fetched."""
         if self._known is None or request.dont_filter or request.meta.get(OPT_OUT) is False:
             return False
         try:
@@ -122,6 +124,7 @@ class KnownMiddleware(Component):
             return False
 
     def _counts_as_taken(self, page: TakenPage) -> bool:
+        """Whether *page* brought what ``DUST_KNOWN`` demands of a page that is not fetched again."""
         if self._mode == "skip":
             return page.items == 1 and not page.requests
         return self._mode == "skip-all" or page.items > 0
@@ -146,6 +149,7 @@ class KnownMiddleware(Component):
         return page
 
     def _page_of(self, response: Response | None) -> _Page | None:
+        """The page of *response* whose items are still counted; None if there is none."""
         return None if response is None or response.request is None else self._of.get(response.request)
 
     def _item_scraped(self, response: Response | None) -> None:

@@ -46,7 +46,7 @@ class Event(StrEnum):
 
 
 class Effect(StrEnum):
-    """The tasks of the crawl after an event."""
+    """The tasks that an event gives to the crawl."""
 
     FETCH_NEXT = "fetch the next"  #: of the URLs that wait
     FETCH_LATER = "fetch the next later"  #: when the site has shown a page again, or the spider is idle
@@ -222,11 +222,13 @@ def spider_idle(known: Class) -> After:
 
 
 def _after(known: Class, event: Event, **changes: Any) -> After:
+    """The class *known* after *event* and with *changes*, and the effects of the event."""
     state, effects = _next_state(known, event)
     return known._replace(state=state, **changes), effects
 
 
 def _next_state(known: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:
+    """The state after *event*, and its effects. An event that the table lacks changes nothing."""
     return CLASSES.get((known.state, event), (known.state, ()))
 
 

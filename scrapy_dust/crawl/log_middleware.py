@@ -96,6 +96,7 @@ class CrawlLogMiddleware(Component):
     def _record(
         self, request: Request, make: Callable[[], Iterable[Recorded]], counted: Stat = Stat.RECORDED
     ) -> None:
+        """Write the records that *make* makes, and count each in *counted*."""
         try:
             for record, body in make():
                 self._open_recorder().add(record, body)
@@ -104,6 +105,7 @@ class CrawlLogMiddleware(Component):
             self._faults.note(f"Could not record {request}", error)
 
     def _open_recorder(self) -> Recorder:
+        """The recorder of this crawl, started with the first record."""
         if self._recorder is None:
             assert self._crawler.spider is not None
             settings = self._settings
@@ -123,6 +125,7 @@ class CrawlLogMiddleware(Component):
             self._faults.note("Could not write the crawl log", error)
 
     def _note_lost(self) -> None:
+        """Log and count the records that the recording process has lost."""
         complaint = self._recorder.complaint() if self._recorder is not None else None
         if complaint is not None:
             lost, why = complaint

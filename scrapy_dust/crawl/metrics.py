@@ -53,10 +53,12 @@ def exposition(stats: Mapping[str, Any], spider: str) -> str:
 
 
 def _metric(name: str) -> str:
+    """The stat *name* as the name of a metric."""
     return "scrapy_" + re.sub(r"[^a-zA-Z0-9_]", "_", name)
 
 
 def _escaped(text: str) -> str:
+    """*text* as the value of a label."""
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

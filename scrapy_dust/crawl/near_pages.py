@@ -57,7 +57,7 @@ class NearPages:
         self._waiting = 0
 
     def outline(self, url: str, content: Content) -> Outline | None:
-        """The text of *content* as far as it is compared; None if the page says nothing."""
+        """The features of *content* that are compared; None if the page says nothing."""
         face = Face(content.heading_hash, content.canonical)
         return Outline(url, face, content.shingles()) if content.words else None
 
@@ -92,6 +92,7 @@ class NearPages:
         self._index_early_again(site_number(site), page)
 
     def _index_early_again(self, site: int, outline: Outline) -> None:
+        """Index the first pages of a site again, now that more of the site's boilerplate is known."""
         early = self._early.setdefault(site, [])
         if early is None or self._waiting >= _MOST_EARLY:
             return
@@ -105,6 +106,7 @@ class NearPages:
             self._early[site] = None
 
     def _index_outline(self, outline: Outline) -> None:
+        """Add *outline* to the index of pages that may be near-duplicates."""
         own = self._own_shingles(outline.url, outline.shingles)
         if len(own):
             self._store.keep_near(outline, self._bands(outline.url, outline.face, own))
@@ -113,9 +115,11 @@ class NearPages:
         return self._thresholds.get(site, self._thresholds.get("*"))
 
     def _own_shingles(self, url: str, shingles: Shingles) -> Shingles:
+        """The *shingles* that are not boilerplate of *url*'s site."""
         return self._boilerplate.without_boilerplate(site_number(site_of(url) or ""), shingles, strict=True)
 
     def _bands(self, url: str, face: Face, own: Shingles) -> list[int]:
+        """The keys under which near-duplicates of a page are looked for."""
         # Only pages of one heading can be near, so that no others need be looked at.
         site = 0 if self._across_sites else site_number(site_of(url) or "")
         return bands_of(site ^ face.heading, minhash_of(own))

@@ -67,6 +67,7 @@ class LearnerBeside:
         yield from messages.messages_in(self._heard)
 
     def _send_waiting(self) -> None:
+        """Write to the pipe as much of the waiting messages as it has room for."""
         assert self._process.stdin is not None
         try:
             # None: the pipe is full.
@@ -181,6 +182,7 @@ class Online:
         return True
 
     def _gate_of(self, request: Request) -> Gate | None:
+        """The gate of the site of *request*; None if no likely rule can matter to *request*."""
         if not self._gates or LET_THROUGH not in request.meta:
             return None
         return self._gates.get(self._rules.site_of(request.url) or "")
@@ -202,6 +204,7 @@ class Online:
             self._again.remember(request)
 
     def _take_messages(self) -> None:
+        """Act on the messages of the learning process. The first call starts the process."""
         if self._process is None:
             self._start_process()
             return
@@ -256,6 +259,7 @@ class Online:
         self._again.fetch(finding.again, self.waiting)
 
     def _take_out_of_force(self, finding: Finding) -> None:
+        """Take the rules out of force that the process refuted; tell the process of rules that the crawl refuted."""
         learned = {rule_id(finding.site, rule): rule for rule in self._learned.get(finding.site, ())}
         refuted = {identity: finding.site for identity in finding.refuted if identity in learned}
         self._enforcing.proving.suspended_elsewhere(refuted)

@@ -65,6 +65,7 @@ class DustOutcomeMiddleware:
 
     @staticmethod
     def _report_yielded(outcomes: Outcomes, response: Response, one: object) -> None:
+        """Report *one*, an item or a request that the callback has yielded."""
         if isinstance(one, Request):
             _note_linking_site(one, response)
             outcomes.callback_requested(response, one)

@@ -1,4 +1,4 @@
-"""Compares two pages that a crawl has fetched anyway, for rules on probation.
+"""Compares pairs of pages that a crawl has fetched anyway, as evidence about rules on probation.
 
 If the pages are the same, nothing more is fetched. If they differ, a part of them may change at each fetch: both
 pages are fetched again, and a difference counts only if it is still there. At most a fiftieth of the crawl's requests
@@ -102,6 +102,7 @@ class Comparing:
     def _compare_pages(
         self, pair: Compared, response: Response, request: Request, key: Callable[[str], str]
     ) -> None:
+        """Compare the two pages of *pair*, as they came; begin a second fetch if they differ."""
         page, there = self._kept.read(response, pair.url), self._kept.page(pair.first)
         if page is None or there is None or not (self._is_page(page) and self._is_page(there)):
             self._conclude(pair, Outcome.UNKNOWN)
@@ -124,10 +125,12 @@ class Comparing:
             self._conclude(pair, Outcome.DIFFERENT if unsure else Outcome.UNKNOWN, is_sure=not unsure)
 
     def _is_page(self, page: Fetched) -> bool:
+        """Whether *page* is a page of its own: no wall, and no answer for missing pages."""
         judge = self._judges.judge_for(page.final_url)
         return page.shown is not None and not judge.is_nothing(page) and not judge.is_marked(page)
 
     def _may_look_again(self, pair: Compared) -> bool:
+        """Whether the pages of *pair* may be fetched again, by the limits for each rule and for the crawl."""
         if self._rules.settings.canary_rate == 0 or self._budget.left <= AT_MOST * len(self._asked):
             return False
         most = _LOOKED_AT if len(pair.rules) == 1 else _LOOKED_AT_TOGETHER
@@ -144,6 +147,7 @@ class Comparing:
     def _conclude(
         self, pair: Compared, outcome: Outcome, *, is_sure: bool = True, looked_again: bool = False
     ) -> None:
+        """Report the *outcome* of *pair*. Equal pages count only if no other class shows the same page."""
         if outcome is Outcome.SAME and not self._proves_something(pair):
             outcome = Outcome.UNKNOWN
         self._concluded(pair, outcome, is_sure, looked_again)
@@ -158,6 +162,7 @@ class Comparing:
         return self._says[name]
 
     def _is_of_own_class(self, pair: Compared) -> bool:
+        """Whether few enough classes show the page of *pair*; if not, all that it has proved is taken back."""
         page = self._kept.page(pair.first)
         if page is None or not self._is_page(page):
             return False

@@ -31,6 +31,8 @@ _READ = 16
 
 @dataclass(frozen=True, slots=True)
 class _Page:
+    """A page that is kept compressed."""
+
     response: Response  #: without its body
     packed: bytes
     body: int  #: a hash

@@ -74,6 +74,7 @@ class PeriodicFile:
         return now is not None and now != self._written
 
     def _identity(self) -> _Identity | None:
+        """The features by which the file is told from one that another crawl writes; None if there is no file."""
         try:
             found = self.path.stat()
         except OSError:
@@ -81,6 +82,7 @@ class PeriodicFile:
         return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
     def _move(self) -> None:
+        """Go on under the next free name, if there is one."""
         other = next(self._others, None)
         if other is None:
             return

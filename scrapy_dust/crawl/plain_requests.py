@@ -212,6 +212,7 @@ def from_journal(url: str, said: Mapping[str, object], spider: Spider) -> Reques
 
 
 def _shown_headers(request: Request, lacks: list[str]) -> dict[str, object]:
+    """The headers of *request* that a journal may show. The names of the others are added to *lacks*."""
     said: dict[str, object] = {}
     for name, values in request.headers.items():
         header = name.decode("latin-1")
@@ -223,6 +224,7 @@ def _shown_headers(request: Request, lacks: list[str]) -> dict[str, object]:
 
 
 def _shown_values(where: str, values: Mapping[Any, object], lacks: list[str]) -> dict[str, object]:
+    """The *values* that a journal may show. The names of the others, below *where*, are added to *lacks*."""
     said: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(name, str) and _is_plain(value) and not (name == "proxy" and "@" in str(value)):

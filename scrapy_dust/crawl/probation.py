@@ -120,6 +120,7 @@ class Probation:
         listen(crawler, self._response_received, self._spider_opened, self._spider_closed)
 
     def _sites_on_trial(self) -> dict[str, _Site]:
+        """The sites with rules on probation, by name, with the proof that earlier crawls have found."""
         known = probations.known_proofs(self._state)
         found = {}
         for site, rules in self._rules.on_probation.items():
@@ -129,6 +130,7 @@ class Probation:
         return found
 
     def _rule_on_trial(self, site: str, rule: Rule, known: probations.Proofs) -> Open:
+        """The state of *rule* on probation, with the proof that earlier crawls have found."""
         identity = rule_id(site, rule)
         proof = known.get(identity, Proof())
         before = Counter(same=proof.pairs, silent=proof.silent)
@@ -136,6 +138,7 @@ class Probation:
         return Open(site, rule, identity, proof, before, early)
 
     def _trial(self, site: str, rules: Sequence[Rule]) -> KeysOnTrial:
+        """The keys of *site* by the rules in force and by *rules* on probation."""
         in_force = self._rules.canonizer.rules(site)
         return KeysOnTrial(site, in_force, rules, self._rules.canonizer)
 
@@ -193,6 +196,7 @@ class Probation:
     def _take_page(
         self, name: str, site: _Site, url: str, handled: str, response: Response, request: Request
     ) -> None:
+        """Compare the page of *url* with the first page of each class that rules on probation put it into."""
         forms = site.trial.forms(url)
         known = [(form, rules, self._firsts.get(_class_hash(name, handled, form))) for form, rules in forms]
         met = [
@@ -222,6 +226,7 @@ class Probation:
         response: Response,
         request: Request,
     ) -> None:
+        """Compare *url* with *first*, to which *suspects*, the rules on probation, give the same *form*."""
         content = _class_hash(name, "", form)
         on = [site.rules[id(rule)] for rule in suspects if id(rule) in site.rules]
         on = [one for one in on if one.left > 0 and one.proof.wants(content)]
@@ -237,6 +242,7 @@ class Probation:
     # -- what it says
 
     def _take_outcome(self, pair: Compared, outcome: Outcome, is_sure: bool, looked_again: bool) -> None:
+        """Count *outcome* for each rule of *pair* that is not decided, and decide the rules that it proves or refutes."""
         site = self._sites[pair.site]
         on = [site.rules[one] for one in pair.rules if one in site.rules]
         if not on:
@@ -256,6 +262,7 @@ class Probation:
     def _count_outcome(
         self, site: _Site, one: Open, pair: Compared, outcome: Outcome, *, is_sure: bool
     ) -> None:
+        """Count the *outcome* of *pair* as evidence about the rule *one*."""
         proof = one.proof
         if outcome is Outcome.SAME:
             changed = changed_urls(one.rule, pair.url, pair.first)
@@ -279,6 +286,7 @@ class Probation:
             one.proof.discard(contents)
 
     def _put_proved_into_force(self, name: str, site: _Site, on: Sequence[Open]) -> None:
+        """Put the rules among *on* into force that are proved now."""
         settings = self._rules.settings
         if all(one.proof.risk_bound(one.rule) > settings.max_risk for one in on):
             return
@@ -306,6 +314,7 @@ class Probation:
             force.make_keys(name)
 
     def _refute(self, site: _Site, one: Open, pair: Compared) -> None:
+        """Take the rule *one* off probation, since the pages of *pair* differ."""
         self._remove_decided(site, one, Stat.REFUTED)
         # What another rule was to blame for, this one did.
         for other in site.rules.values():
@@ -317,6 +326,7 @@ class Probation:
         self._updates.write([self._book_entry(one, Status.REFUTED, f"refuted by a crawl: {why}")])
 
     def _remove_decided(self, site: _Site, one: Open, stat: Stat) -> None:
+        """Stop testing the rule *one*, which is decided."""
         del site.rules[id(one.rule)]
         self._crawler.stats.inc_value(stat.value)
         self._count_open()

@@ -102,6 +102,7 @@ class Proving:
         listen(crawler, self._spider_idle)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
+        """Count the *outcome* of *canary* for the rules that it tests."""
         blamed = self.suspension.take_outcome(canary, outcome)
         if outcome is Outcome.SAME and self.reach:
             self.reach.confirm(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
@@ -163,12 +164,12 @@ class Proving:
     ) -> bool:
         """Whether *request* of the class *of* is fetched to test the rules *behind*, which would suppress it.
 
-        *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
+        *early*: the keeper's page has not come yet. *as_written*: no canonical URL has replaced that of *request*.
         """
         comes_last = False
         is_turn = self._is_turn(request, behind, as_written=as_written)
         if is_turn or self.canaries.are_chosen(request.url):
-            self._are_tested(behind)
+            self._note_tested(behind)
         else:
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
@@ -189,7 +190,7 @@ class Proving:
         return True
 
     def _comes_last(self, url: str) -> bool:
-        """Whether *url*, which a rule would suppress where it is untested, is fetched after all others, if at all."""
+        """Whether *url*, with values on which a rule is untested, comes last: too many such canaries were sent before it."""
         if url not in self._beyond and len(self._beyond) >= self._budget.most_beyond:
             return True
         self._beyond.add(url)
@@ -217,8 +218,8 @@ class Proving:
             turn.end, turn.is_over = _TIMES * turn.end, False
         return turn
 
-    def _are_tested(self, behind: MergingRules) -> None:
-        """Take note that one URL tests all rules *behind*: none of them needs another for its turn."""
+    def _note_tested(self, behind: MergingRules) -> None:
+        """Note that one URL tests all rules *behind*: each of them has had its turn."""
         for identity in behind.ids if self._rules.settings.canary_rate else ():
             turn = self._turn(identity)
             turn.is_over, turn.tested = True, turn.suppressed
@@ -255,6 +256,7 @@ class Proving:
         return not self.reach.is_beyond(rules, request.url, mark["keeper"])
 
     def _out_of_force(self, site: str, rule: Rule, tested: Sequence[Canary]) -> None:
+        """Take *rule* out of force. URLs that have brought pages, *tested* ones too, stand for their new classes."""
         pages = [
             (url, meaning)
             for of, url, written, meaning in self._naming.keepers_on(site)

@@ -42,7 +42,7 @@ class RecorderHere:
         self._describer = Describer(ignore)
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
-        """Write *record* with a description of *body*. Raises `OSError`, or what JSON raises for such a record."""
+        """Write *record* with a description of *body*. Raises `OSError`, or JSON's error for a record that it cannot hold."""
         self._writer.write(self._describer.record_of(record, body))
 
     def flush(self) -> None:
@@ -73,7 +73,7 @@ class RecorderBeside:
         self._process = self._start_process()
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
-        """Queue *record* and *body* for the process. Raises what JSON raises for such a record, or what `flush` raises."""
+        """Queue *record* and *body* for the process. Raises JSON's error for a record that it cannot hold, and errors of `flush`."""
         message = to_message(record, body)
         if self._deaths >= _DEATHS:
             raise OSError("the process that writes the crawl log ends as often as it is started")
@@ -105,7 +105,7 @@ class RecorderBeside:
         return self._parse_complaints()
 
     def close(self) -> None:
-        """Wait until all records are written. Raises `OSError` if that takes too long, and what `flush` raises."""
+        """Wait until all records are written. Raises `OSError` if that takes too long, and errors of `flush`."""
         try:
             self.flush()
         finally:
@@ -120,6 +120,7 @@ class RecorderBeside:
             raise OSError(f"its process did not finish in {_LAST_PATIENCE:g} s and was ended") from None
 
     def _parse_complaints(self) -> tuple[int, str] | None:
+        """The number of lost records that the process has reported, and the last reason; None if none is lost."""
         *lines, self._heard = self._heard.split(b"\n")
         told = [line.decode("utf-8", "replace").partition(" ") for line in lines]
         return (sum(int(count) for count, _, _ in told), told[-1][2]) if told else None
@@ -134,6 +135,7 @@ class RecorderBeside:
         return process
 
     def _restart(self) -> None:
+        """Start the process again. Raises `OSError` if it has died too often."""
         self._kill()
         self._deaths += 1
         if self._deaths > _DEATHS:
@@ -147,6 +149,7 @@ class RecorderBeside:
         self._process.communicate()
 
     def _send(self, message: bytes) -> None:
+        """Write *message* to the process. Wait while the pipe is full."""
         assert self._process.stdin is not None
         pipe, left = self._process.stdin.fileno(), memoryview(message)
         while left:
@@ -157,7 +160,7 @@ class RecorderBeside:
 
 
 def start_beside(module: str, **environment: str) -> subprocess.Popen[bytes]:
-    """A process that runs *module*, with pipes to and from it that never block. *environment*: more for it."""
+    """A process that runs *module*, with pipes to and from it that never block. *environment*: variables to add."""
     known = os.environ | {
         # What this process can import, whoever put it on the path.
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

@@ -58,6 +58,7 @@ class Refetching:
                 deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> None:
+        """Fetch the URL of *request* once more, and record the answer if it is a page of that URL."""
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
         try:
             response = await self._crawler.engine.download_async(asked_again(request, request.url))

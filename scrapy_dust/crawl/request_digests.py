@@ -78,6 +78,7 @@ class RequestDigests:
         )
 
     def _parts_beside_url(self, request: Request) -> list[object]:
+        """The headers, cookies and other values of *request* that may choose an answer."""
         said: list[object] = []
         headers = request.headers
         if self._by_headers and headers:

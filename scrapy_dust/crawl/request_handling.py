@@ -55,6 +55,7 @@ class Handling:
             return None
 
     def _callback_names(self, request: Request) -> str | None:
+        """A name for the callback and errback of *request*; None if one of them cannot be compared."""
         both = request.callback, request.errback
         try:
             name = self._names.get(both)
@@ -97,6 +98,7 @@ class Handling:
         return f"function {self._codes.setdefault(function.__code__, len(self._codes))}"
 
     def _holds_spider(self, cell: CellType) -> bool:
+        """Whether *cell*, a variable of a closure, holds the spider."""
         try:
             return cell.cell_contents is self._spider()
         except ValueError:  # nothing is in it yet

@@ -36,7 +36,7 @@ Told = Callable[[Request, Doubt | None], None]
 
 
 class Outcomes:
-    """Follows the outcomes of one crawl. *name* gives the class of the page at which a request has ended."""
+    """Follows the outcomes of the requests of one crawl. *name* gives the class of the page to which redirects led."""
 
     def __init__(self, crawler: Crawler, succession: Succession, name: Callable[[Request], bytes]) -> None:
         self._crawler, self.succession, self._name = crawler, succession, name
@@ -111,7 +111,7 @@ class Outcomes:
             answer.has_more = answer.has_item = True
 
     def middlewares_passed(self, response: Response, one: object) -> None:
-        """Wait for the end of *one*, an item or a request of *response* that all spider middlewares have let through."""
+        """Wait for what becomes of *one*, an item or a request of *response* that all spider middlewares have let through."""
         answer = self._given.get(response)
         if answer is None:
             return
@@ -136,13 +136,13 @@ class Outcomes:
             self._decide_if_known(response, answer)
 
     def callback_ended(self, response: Response) -> None:
-        """Decide about *response*, whose callback has ended without an exception, if nothing is waited for."""
+        """Decide about *response*, whose callback has ended without an exception, once its items and requests are judged."""
         if (answer := self._given.get(response)) is not None:
             answer.is_over = True
             self._decide_if_known(response, answer)
 
     def output_ended(self, response: Response) -> None:
-        """Decide about *response*, whose output has passed all spider middlewares, if nothing is waited for."""
+        """Decide about *response*, whose output has passed all spider middlewares, once its items and requests are judged."""
         if (answer := self._given.get(response)) is not None:
             answer.is_through = True
             self._decide_if_known(response, answer)
@@ -160,6 +160,7 @@ class Outcomes:
         # Else nobody knows what was missing: where the job goes on, the next URL has its turn.
 
     def _decide_if_known(self, response: Response, answer: Answer) -> None:
+        """Decide about *response* if nothing more can change what the spider has made of it."""
         if not answer.is_known:
             return
         del self._given[response]
@@ -200,12 +201,14 @@ class Outcomes:
         self.succession.fetch_due()
 
     def _callback_of(self, request: Request) -> object:
+        """The function that handles the answer to *request*, the same for each object of the spider."""
         function = request.callback
         if function is None and self._crawler.spider is not None:
             function = self._crawler.spider.parse
         return getattr(function, "__func__", function)
 
     def _believe(self, callback: object, response: Response, class_key: bytes, made: Made) -> Belief:
+        """Whether *response* is believed to be a page, or a wall, after the callback has *made* so much of it."""
         if made < Made.NEW:
             return self._walls.note_nothing(callback if made is Made.NOTHING else NoItem(callback), class_key)
         answer = xxh3_128_digest(response.body)
@@ -257,6 +260,7 @@ class Outcomes:
         self._note_item(response, is_lost=True)
 
     def _note_item(self, response: object, *, is_lost: bool) -> None:
+        """Count an item of *response* that has left the pipelines, and decide about *response* if it was the last."""
         if isinstance(response, Response) and (answer := self._given.get(response)) is not None:
             answer.item_ended(is_lost=is_lost)
             self._decide_if_known(response, answer)

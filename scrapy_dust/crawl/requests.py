@@ -202,6 +202,7 @@ def without_url(splash: object) -> object:
 
 
 def _splash_url(meta: dict[str, Any]) -> str | None:
+    """The URL that scrapy-splash is asked to render; None if *meta* names none."""
     splash = meta.get("splash")
     args = splash.get("args") if isinstance(splash, dict) else None
     url = args.get("url") if isinstance(args, dict) else None

@@ -50,6 +50,7 @@ class Requeued:
         self._fresh.queue_later(self._requeued_requests(waiting, spider))
 
     def _requeued_requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
+        """The requests of the lists in *waiting*. A rule that is still in force does not apply to them."""
         assert self._journal is not None
         for event in waiting.events():
             request = from_journal(event.url, event.request or {}, spider)

@@ -53,7 +53,7 @@ class Returning:
         return partial(self.queue_now, must_stand=self._must_stand)
 
     def coming_back(self) -> tuple[bool, bool]:
-        """Whether the request that is just being queued comes back, and must stand for its class. A second call says no."""
+        """Two answers about the request that is just being queued: it comes back; it must stand for its class. Later calls say no."""
         is_coming = self._coming is not None
         self._coming = None
         return is_coming, is_coming and self._must_stand
@@ -66,6 +66,7 @@ class Returning:
             raise DontCloseSpider
 
     def _queue_some(self, most: int) -> int:
+        """Queue at most *most* of the waiting requests. Returns how many were queued."""
         returned = 0
         while self._waiting and returned < most:
             if (request := next(self._waiting[0], None)) is None:

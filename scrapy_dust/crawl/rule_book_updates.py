@@ -34,7 +34,7 @@ Found = tuple[str, Entry]  # with its site
 
 
 class Updates:
-    """Writes what one crawl finds out *about* its rules into their books, in a thread. *by*: how it found that out."""
+    """Writes what one crawl finds out *about* its rules into their books, in a thread. *by*: the kind of test."""
 
     def __init__(
         self, crawler: Crawler, settings: DustSettings, log: CrawlLogger, by: str, about: str
@@ -128,6 +128,7 @@ def write_entries(paths: Sequence[str], found: Sequence[Found], max_age: int) ->
 
 
 def _entries_in(path: str, found: Sequence[Found]) -> list[Found]:
+    """The entries of *found* whose rule is in the book at *path*."""
     try:
         book = RuleBook.load([path])
     except RuleBookError:
@@ -138,6 +139,7 @@ def _entries_in(path: str, found: Sequence[Found]) -> list[Found]:
 
 
 def _book_with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
+    """*book* with those entries of *found* that say something new."""
     for site, entry in found:
         known = {one.rule: one for one in book.entries(site)}.get(entry.rule)
         if known is None or known.status in (Status.REFUTED, Status.DISABLED):

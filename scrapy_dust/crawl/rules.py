@@ -115,6 +115,7 @@ class CrawlRules:
         self._tell_changed()
 
     def _tell_changed(self) -> None:
+        """Call all functions that must know that the rules have changed."""
         for forget in self.changed:
             forget()
 
@@ -147,13 +148,14 @@ def rules_of(crawler: Crawler) -> CrawlRules:
 
 
 def _refuse_ours(name: str, underneath: object) -> None:
-    """Raise `ValueError` if the class to be wrapped by ours is one of ours, which would call itself for ever."""
+    """Raise `ValueError` if the setting *name* wraps a class of scrapy-dust in itself, which would call itself for ever."""
     found = load_object(underneath)  # type: ignore[arg-type]
     if any(base.__module__.startswith("scrapy_dust.") for base in getattr(found, "__mro__", ())):
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
 
 
 def _load_book(settings: DustSettings, spider: str) -> RuleBook:
+    """The rule book that *settings* name; an empty one if rules are off."""
     if not settings.enabled or settings.mode == "off":
         return RuleBook()
     book = RuleBook.load([in_project(path) for path in settings.rules])
@@ -170,6 +172,7 @@ def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
 
 
 def _reach_by_rule(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
+    """By site and rule, the values for which earlier crawls have confirmed the rule."""
     found: dict[str, dict[Rule, Mapping[str, int]]] = {}
     for site in book.sites:
         for entry in book.entries(site):
@@ -208,6 +211,7 @@ def _for_paused_job(in_force: RulesInForce, before: LearnedBefore) -> RulesInFor
 
 
 def _crawl_rules(in_force: RulesInForce, before: LearnedBefore) -> CrawlRules:
+    """The rules of a crawl that applies *in_force* and the rules that its job learned *before*."""
     book, settings = in_force.book, in_force.settings
     by_site = {**book.rules_by_site(), **before.rules}
     of = _site_of_except(settings.skip_domains)
@@ -249,6 +253,7 @@ def _site_of_except(domains: tuple[str, ...]) -> Callable[[str], str | None]:
 
 
 def _stale_ids(book: RuleBook, max_age: int) -> frozenset[str]:
+    """The ids of valid rules whose last validation is more than *max_age* days ago."""
     if not max_age:
         return frozenset()
     oldest = (datetime.now(UTC).date() - timedelta(days=max_age)).isoformat()

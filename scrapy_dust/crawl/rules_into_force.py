@@ -130,7 +130,7 @@ class IntoForce:
         return self._shown.is_made
 
     def _belief_text(self, shown: str) -> str:
-        """*shown* without the number of a doubt; empty if the callback makes more of other pages by now."""
+        """The entry *shown* of a URL, without the doubt in it. Empty if the doubt has proved right: the callback makes more of others."""
         url, _, rest = shown.partition(" ")
         if not rest.startswith("?"):
             return shown
@@ -139,8 +139,8 @@ class IntoForce:
         return "" if self._enforcing.outcomes.callbacks.has_made_more(*doubt) else f"{url} {handled}"
 
     def _note_taken(self, request: Request, doubt: Doubt | None) -> None:
-        """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: what the callback made of
-        the page, where it may still turn out to make more of others.
+        """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: the callback, and what it made of
+        the page, if it may still turn out to make more of other pages.
         """
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):

@@ -64,6 +64,7 @@ class DustScheduler(Component, Wrapper, BaseScheduler):
         return opened
 
     def _begin_rewriting(self) -> None:
+        """Rewrite URLs from now on, if a `DustDupeFilter` can fetch the spider's own URL where that fails."""
         dupefilter = getattr(self._inner, "df", None)
         if isinstance(dupefilter, DustDupeFilter) and not dupefilter.filters_nothing:
             self._answering = set(self._rules.answering)
@@ -106,6 +107,7 @@ class DustScheduler(Component, Wrapper, BaseScheduler):
         return request
 
     def _turn(self, request: Request) -> Turn:
+        """Decide whether *request*, which has left the queue, is fetched, queued again, held back or dropped."""
         before = 0 if self.trapping is None else self.trapping.wake(request)
         turn = self._turn_by_rules(request) if self.online is None else self.online.decide_turn(request)
         if turn is not Turn.GO or self.trapping is None:
@@ -138,6 +140,7 @@ class DustScheduler(Component, Wrapper, BaseScheduler):
         return len(self._inner)  # type: ignore[arg-type]
 
     def _rewritten(self, request: Request) -> Request:
+        """The request for the canonical URL in the place of *request*; *request* itself if it must not be replaced."""
         if not (request.dont_filter or request.meta.get("redirect_urls")):
             request.meta.pop(ORIGINAL_URL, None)  # copied from the request before
         if not self._answering or not may_be_rewritten(request) or not self._leads_to_a_page(request.url):
@@ -154,6 +157,7 @@ class DustScheduler(Component, Wrapper, BaseScheduler):
         return rewritten
 
     def _leads_to_a_page(self, url: str) -> bool:
+        """Whether *url* may be rewritten: all rules that change it are known to lead to URLs that answer."""
         site = site_of(url) or ""
         if self._rules.are_set_aside(url) or (self._dupefilter and self._dupefilter.is_canary(url)):
             return False

@@ -71,6 +71,7 @@ def _is_known_w3lib() -> bool:
 
 
 def _canonical_plain_url(plain: re.Match[str], url: str) -> str:
+    """*url*, which *plain* matches, with its parameters sorted and quoted as w3lib does."""
     before, query = plain.groups()
     if query is None:
         return url

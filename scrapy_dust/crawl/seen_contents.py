@@ -94,11 +94,12 @@ class Contents:
         return self._finding_for_new(url, site, content, signatures)
 
     def _signature(self, content: Content, url: str, scope: str, *, unnamed: bool = False) -> bytes:
+        """The signature of *content* within *scope*. *unnamed*: without the canonical URL that the page names."""
         knowledge, with_words = self._knowledge(site_of(url) or ""), not self._ignore
         return unit_signature(content, url, knowledge, scope, with_words=with_words, unnamed=unnamed)
 
     def _self_named_original(self, url: str, content: Content, scope: str) -> KeeperPage | None:
-        """The page that the page at *url* names as its own, if both show the same otherwise."""
+        """The page that the page at *url* names as its canonical one, if both show the same otherwise."""
         if content.canonical is None or content.units is None:
             return None
         named = OwnUrl(url).on_host(content.canonical)
@@ -108,12 +109,14 @@ class Contents:
         return known if known is not None and self._is_same(named, known.url) else None
 
     def _knowledge(self, site: str) -> Knowledge:
+        """All that is known about pages of *site* for comparing them."""
         volatile = self._volatile.get(site, NOTHING_KNOWN.volatile)
         return replace(NOTHING_KNOWN, key=self._link_key, linked=self._linked, volatile=volatile)
 
     def _finding_for_known(
         self, url: str, site: str, content: Content, known: KeeperPage, signatures: Signatures, by: Sameness
     ) -> CopyFinding:
+        """The finding about a page whose content was first seen at the page *known*."""
         # Of what it shows at its keeper's URL, since a page may be known by its bytes.
         number = _signature_number(self.store.shown(known.url) or signatures)
         # What is common on a site is known better by now than when the keeper came.
@@ -144,11 +147,13 @@ class Contents:
             self._common.learn(site_number(site), content.shown)
 
     def _refresh_signatures(self, known: KeeperPage, signatures: Signatures) -> None:
+        """Save again that *known* shows its content, so that the store does not forget it."""
         showed = self.store.shown(known.url) or signatures
         if self._expires or not set(signatures) <= set(showed):
             self.store.keep(known.url, signatures if len(signatures) > 1 else showed, known.kind)
 
     def _copy_of(self, keeper: str, by: Sameness, url: str, signatures: Signatures) -> CopyFinding:
+        """The finding that *url* shows the page of *keeper*: a copy, unless *url* showed another page before."""
         showed = self.store.shown(url)
         if showed is not None and not set(showed) & set(signatures):
             # Said once: from now on this is what the URL shows.
@@ -157,6 +162,7 @@ class Contents:
         return CopyFinding(keeper, by)
 
     def _finding_for_new(self, url: str, site: str, content: Content, signatures: Signatures) -> CopyFinding:
+        """The finding about a page whose content nobody has seen: new, or nearly equal to another page."""
         kind = self._content_kind(site, content)
         outline = self._near.outline(url, content) if self._near is not None else None
         if self._near is not None and outline is not None:
@@ -174,6 +180,7 @@ class Contents:
         return CopyFinding(kind=kind, is_new=True)
 
     def _content_kind(self, site: str, content: Content) -> Kind:
+        """The kind of *content*: a page that counts, next to nothing, or an error page."""
         if content.is_binary:
             return Kind.LITTLE if content.size < LITTLE_BYTES else Kind.CONTENT
         if content.units is None:
@@ -186,6 +193,7 @@ class Contents:
         return Kind.CONTENT
 
     def _is_same(self, url: str, other: str) -> bool:
+        """Whether the two are one URL by the rules."""
         return url == other or self._canonize(url) == self._canonize(other)
 
 

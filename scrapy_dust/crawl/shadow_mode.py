@@ -71,6 +71,7 @@ class Shadow:
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
     def _looks_again(self, canary: Canary) -> bool:
+        """Whether the page of *canary*, which differs from its keeper's, is fetched again."""
         site = self._rules.site_of(canary.url) or ""
         working = rules_at_work(self._rules.canonizer, canary.url, canary.keeper)
         rules = tuple((site, rule) for rule in working)
@@ -89,6 +90,7 @@ class Shadow:
         return agree or self._looked_at[rule] >= _LOOKED_AT
 
     def _count_outcome(self, canary: Canary, outcome: Outcome) -> None:
+        """Count *outcome* in the stats and for the rules that merge *canary* with its keeper."""
         for rule in self._inquired.pop(canary, ()):
             self._said.setdefault(rule, Counter())[outcome] += 1
         self._crawler.stats.inc_value(_STATS.get(outcome, Stat.SHADOW_UNKNOWN).value)

@@ -121,8 +121,6 @@ class Callbacks:
         return before
 
     def has_made_more(self, callback: object, made: Made) -> bool:
-        """Whether *callback* returned more for other answers than the *made* of one answer: items where that was requests which
-        the crawl had before, anything where that was nothing.
-        """
+        """Whether *callback* made more of other answers: items if *made* is old requests, anything if it is nothing."""
         best = self._best.get(callback, Made.NOTHING)
         return best is Made.ITEM if made is Made.OLD else made is Made.NOTHING and best > made

@@ -1,4 +1,4 @@
-"""Decides who is fetched next for each class, and does what `life` decides of the URLs that stand for classes.
+"""Decides which URL is fetched next for each class, and carries out the effects that `life` names.
 
 A URL that is let through stands for its class, and after redirects for the classes from which it was redirected. When
 it is known what came of the URL, its classes are settled, or fail; then the next URL of the class is fetched.
@@ -34,7 +34,7 @@ _NOBODY: Standing = (b"", 0)
 
 
 class Succession:
-    """Follows which URLs stand for the classes of one crawl. *fetched_after_all*: told of each that waited and is fetched."""
+    """Follows which URLs stand for the classes of one crawl. *fetched_after_all* is called with requests that had waited."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Succession:
         self.conclude(classes_stood_for(request), None, is_page=True)
 
     def leaves_queue(self, request: Request) -> None:
-        """Begin to measure how long the classes take that *request*, which has left the queue, stands for."""
+        """Begin to measure how long *request*, which has left the queue, takes for the classes for which it stands."""
         if self.fetching.passed_by(request.priority):
             self._fetch_overdue()  # at once: many a site answers that often before the next look
         for of, _ in classes_stood_for(request):
@@ -164,7 +164,7 @@ class Succession:
     ) -> None:
         """Settle, or fail, all classes in *stands_for*, and decide about the requests that wait for them.
 
-        *landed_on*: the class to which a redirect led; None if there was none. *how*: what a page of its own means.
+        *landed_on*: the class to which a redirect led; None if there was none. *how*: the function of `life` for a class that has its page.
         *busy*: the site that may be too busy to show a page now.
         """
         left = [(stands_for, landed_on)]
@@ -192,10 +192,12 @@ class Succession:
         return first is None or first[0] != origin[0]
 
     def _no_page(self, class_key: bytes, url: int, busy: str | None = None) -> None:
+        """Change the class *class_key*, whose URL with the number *url* brought no page."""
         is_busy = busy is not None
         self._change_class(class_key, lambda known: life.no_page(known, url, is_busy=is_busy), busy or "")
 
     def _change_class(self, class_key: bytes, how: Callable[[Class], life.After], site: str = "") -> None:
+        """Change the class as *how* says, now or when the store can be reached again. *site*: of its URL that stood."""
         try:
             self._change_class_now(class_key, how, site)
         except StoreGone:
@@ -236,6 +238,7 @@ class Succession:
             self._returning.queue_now(request, must_stand=True)
 
     def _take_waiting(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
+        """Take out the next request of each class in *due*, or all its requests."""
         for of in due:
             while True:
                 try:

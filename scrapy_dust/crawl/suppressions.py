@@ -83,5 +83,6 @@ class Suppressions:
         self._note_returned(Stat.RETURNED, request, ids, why)
 
     def _note_returned(self, stat: Stat, request: Request, ids: tuple[str, ...], why: str) -> None:
+        """Count in *stat*, and write to the journal, that *request* comes back, and *why*."""
         self._crawler.stats.inc_value(stat.value)
         self.journal.write_event(Event(What.RETURNED, now(), request.url, ids, note=why))

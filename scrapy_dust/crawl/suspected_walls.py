@@ -39,6 +39,8 @@ class NoItem(NamedTuple):
 
 @dataclass(slots=True)
 class _Kind:
+    """Answers that may be one wall."""
+
     first: int  #: the number of the first class that is tried
     classes: dict[bytes, int] = field(default_factory=dict)  #: that have shown it, and how often
     is_wall: bool = False
@@ -80,6 +82,7 @@ class Walls:
         return [] if kind is None else list(kind.classes)
 
     def _note_class(self, name: Hashable, class_key: bytes, *, first: int) -> Belief:
+        """Count an answer of the kind *name* for *class_key*, and say how to treat it. *first*: the first class to try."""
         kind = self._kinds.get(name)
         if kind is None:
             kind = self._kinds[name] = _Kind(first)

@@ -105,6 +105,7 @@ class Suspension:
     def _act_on_standing(
         self, identity: str, watch: Watch, before: Standing, standing: Standing, canary: Canary
     ) -> None:
+        """Suspend the rule, put it in doubt or clear it, as *standing* says, which was *before* until now."""
         is_unclear = self._unjudged[identity] >= UNJUDGED
         is_refuted = standing is Standing.REFUTED or self._unjudged[identity] >= 2 * UNJUDGED
         if is_refuted and identity not in self.suspended:
@@ -123,6 +124,7 @@ class Suspension:
             self._probes.pop(identity, None)
 
     def _put_in_doubt(self, identity: str, canary: Canary) -> None:
+        """Let the rule *identity* suppress nothing for now, since *canary* showed another page."""
         self._crawler.stats.inc_value(Stat.DOUBTED.value)
         self.unproved.add(identity)
         (site, rule), watch = self._watches[identity]
@@ -151,6 +153,7 @@ class Suspension:
         return sent > 0
 
     def _suspend(self, identity: str, canary: Canary) -> None:
+        """Take the rule *identity* out of force, and give back all that it suppressed. *canary*: the last evidence."""
         (site, rule), watch = self._watches[identity]
         why = self._why(watch, canary)
         self.suspended[identity] = site

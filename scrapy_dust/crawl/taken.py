@@ -1,5 +1,5 @@
-"""`TakenMiddleware`: records what callbacks take from pages. With ``DUST_SAME = "items"`` pages are compared by it; else
-items tell where pages differ in what only the spider can read.
+"""`TakenMiddleware`: records what callbacks take from pages. With ``DUST_SAME = "items"`` these items are compared; else
+items show differences between pages that only the spider can read.
 
 It stands next to the spider, and sees what a callback yields before other middlewares do. If a callback fails, what
 it yielded before counts for nothing, and the failure is recorded. Recording never hurts the crawl.
@@ -108,7 +108,7 @@ class TakenMiddleware:
         )
 
     def _brought(self, handed_on: Mapping[Any, object], called: str) -> Iterator[tuple[str, object]]:
-        """The values in *handed_on*, each with what `DUST_CLASS_BY` calls it, unless requests are told apart by it."""
+        """The values in *handed_on*, each with its name in `DUST_CLASS_BY`; the name is empty if requests are told apart by it."""
         for name, value in plain_values(_by_text(handed_on)):
             said = called.format(name) if name else ""
             yield "" if said in self._settings.class_by else said, value
@@ -131,6 +131,7 @@ class TakenMiddleware:
             log.add_items(request, response, values)
 
     def _is_first(self, request: Request) -> bool:
+        """Whether this is the first call for *request*."""
         is_first = request not in self._done
         self._done.add(request)
         return is_first
@@ -183,6 +184,7 @@ def _is_taken_from(request: Request, response: Response) -> bool:
 
 
 def _add(taken: Taken | ItemValues, one: Any, response: Response) -> None:
+    """Add *one*, an item or a request that the callback for *response* has yielded, to *taken*."""
     if isinstance(one, Request):
         plain = one.method == "GET" and not one.body
         callback = getattr(one.callback, "__name__", "parse")

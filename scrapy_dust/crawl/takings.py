@@ -32,6 +32,8 @@ KEPT, WAITING = 20_000, 4000
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
+    """The units that a callback took from one page."""
+
     url: str
     units: array[int]  #: of what links lead to, the value is that of its key
 
@@ -62,6 +64,7 @@ class Takings:
             self._kept.pop(canary.url, None)
 
     def _taken(self, request: Request, taken: Taken | None) -> None:
+        """Keep what the callback for *request* has *taken*, and judge canaries that waited for it."""
         canary = canary_of(request, self._mark)
         kept = None if taken is None else _Kept(taken.url, array("Q", self._by_keys(taken)))
         urls = [target_url(request), *request.meta.get("redirect_urls", ())[:1]]
@@ -75,6 +78,7 @@ class Takings:
             self._compare(url)
 
     def _by_keys(self, taken: Taken) -> list[int]:
+        """The units of *taken*, in which links of one class are equal."""
         keyed = {
             unit: unit & ~0xFFFFFFFF | url_value(self._rules.canonize(url)) & VALUE
             for unit, url in taken.links.items()
@@ -94,6 +98,7 @@ class Takings:
                 self._for_keeper.setdefault(canary.keeper, []).append(one)
 
     def _outcome(self, here: _Kept | None, there: _Kept | None) -> Outcome:
+        """Whether *here* and *there* are equal, apart from places that change at each fetch."""
         if here is None or there is None:
             return Outcome.UNKNOWN
         # Not loaded before: it brings all that compares pages.

@@ -70,12 +70,13 @@ class TrapJournal:
         return request.replace(dont_filter=True)
 
     def give_back(self, identity: str, account: Account) -> None:
-        """Give back capped requests of the form *identity* until the form of *account*, which is the same, has ended again. They are
+        """Give back capped requests of the form *identity* until the form, whose account *account* is, has ended again. They are
         put last again, so that they are drawn like any that wait.
         """
         self._returning.queue_later(self._take_capped(identity, account))
 
     def _take_capped(self, identity: str, account: Account) -> Iterator[Request]:
+        """Take out capped requests of the form *identity*, until the form of *account* has ended again."""
         capped = self._open_store().take_of_rule(identity)
         while not account.has_ended and (taken := next(capped, None)) is not None:
             request = taken[1]

@@ -125,9 +125,9 @@ class Trapping:
                 if is_barred or page.form.is_kin_of(place.form):
                     meta[_OF_A_TRAP] = True
                 if place.is_late and not self._goes_first(request, place):
-                    self._lower(request, place)
+                    self._lower_priority(request, place)
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
-            self._failed(request, error)
+            self._note_fault(request, error)
             return None
         return Link(page, place)
 
@@ -135,11 +135,11 @@ class Trapping:
         """Take note that *request*, to which *link* leads, is no duplicate."""
         try:
             if LAST in request.meta:
-                self._waits(request, 0)
+                self._note_waiting(request, 0)
             if link.place.site:
                 self._ledger.leads(*link)
         except Exception as error:  # noqa: BLE001  as above
-            self._failed(request, error)
+            self._note_fault(request, error)
 
     def refused(self, request: Request, link: Link | None) -> Request | None:
         """Take note that *request* is a duplicate. Returns *request* if it was capped and must be fetched; else None."""
@@ -171,27 +171,27 @@ class Trapping:
         try:
             return self._is_fetched(request, turn)
         except Exception as error:  # noqa: BLE001  as above
-            self._failed(request, error)
+            self._note_fault(request, error)
             return True
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
         place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
         if not place.is_late:
-            self._go(request, place, turn)
+            self._note_fetched(request, place, turn)
             return True
         if place.account.is_capped and self._cap(request, place):
             return None
         has_come = turn >= place.turn
         if has_come or self._put_off >= _AT_A_TIME or self._goes_first(request, place):
-            self._go(request, place, turn)
+            self._note_fetched(request, place, turn)
             return True
         self._put_off += 1
-        self._lower(request, place)
-        self._waits(request, turn)
+        self._lower_priority(request, place)
+        self._note_waiting(request, turn)
         request.dont_filter = True  # it has passed the dupefilter
         return False
 
-    def _go(self, request: Request, place: Place, turn: int) -> None:
+    def _note_fetched(self, request: Request, place: Place, turn: int) -> None:
         self._put_off = 0
         self._ledger.budget.sent(place.account, is_early=place.is_late and not turn)
         self._going[request.url] = place
@@ -222,7 +222,7 @@ class Trapping:
         self._ledger.budget.probe(place.site)
         return True
 
-    def _lower(self, request: Request, place: Place) -> None:
+    def _lower_priority(self, request: Request, place: Place) -> None:
         # Drawn by the key: chance makes no URL of a class more urgent than the URL that stands for the class.
         drawn, chance = divmod(self._draw.number(place.url, _DRAWS * len(_LESS)), len(_LESS))
         names = len(place.form.names)
@@ -234,7 +234,7 @@ class Trapping:
         request.meta[LAST] = [place.turn, lowered, place.form.text]
         self._late[place.form.text] = place.account
 
-    def _waits(self, request: Request, turn: int) -> None:
+    def _note_waiting(self, request: Request, turn: int) -> None:
         form = request.meta[LAST][2]
         self._waiting[form] += 1
         self._ledger.budget.waits(self._late[form], is_new=not turn)
@@ -282,11 +282,11 @@ class Trapping:
     def yielded(self, page: Arrived, one: Any) -> None:
         """Take note that the callback has yielded *one* from *page*."""
         if not isinstance(one, Request):
-            self._made(page, one)
+            self._note_yielded(page, one)
         elif page.follows_links:
             one.meta[_LINKED] = page
 
-    def _made(self, page: Arrived, item: Any) -> None:
+    def _note_yielded(self, page: Arrived, item: Any) -> None:
         try:
             said = item if item is None or type(item) is dict else ItemAdapter(item)
             digest = None if said is None else digest_of(said, page.url)
@@ -296,10 +296,10 @@ class Trapping:
             self._ledger.yielded(page, digest)
 
     def done(self, page: Arrived, response: Response) -> None:
-        """Take note that the callback is done with *page*."""
+        """Take note that the callback has ended for *page*."""
         account, queue = page.account, page.account.pool.queue
         before = queue.is_over, account.has_ended
-        self._ledger.done(page, lambda: _said(response))
+        self._ledger.done(page, lambda: _said_in_body(response))
         if self._capped and before > (queue.is_over, account.has_ended):
             self._give_back()
 
@@ -310,7 +310,7 @@ class Trapping:
                 self._journal.give_back(identity, account)
 
     def gone(self, response: Response) -> None:
-        """Take note of *response*, of which the spider makes nothing, if it says that there is no such page."""
+        """Take note of *response*, which the spider does not get, if *response* says that there is no such page."""
         request = response.request
         if response.status not in _GONE or request is None or not _is_of_interest(request):
             return
@@ -321,13 +321,13 @@ class Trapping:
     # -- what people are told
 
     def _say_rest(self, turn: int) -> None:
-        if self._said_rest or turn < BARREN or not self._forms():
+        if self._said_rest or turn < BARREN or not self._waiting_forms():
             return
         self._said_rest = True
         logger.info(
             "All other URLs are fetched. Now come those of forms that brought nothing new: %(forms)s. Nothing is lost; to end "
             'crawls here, set DUST_TRAPS = "cap", or stop this one.',
-            {"forms": self._forms()},
+            {"forms": self._waiting_forms()},
             extra={"spider": self._crawler.spider},
         )
 
@@ -344,7 +344,7 @@ class Trapping:
         """The forms of which no more is fetched, in words."""
         return [in_words(account.form.text) for account in self._capped.values() if account.has_ended]
 
-    def _forms(self) -> str:
+    def _waiting_forms(self) -> str:
         most = self.put_last
         named = [f"{one.waiting} like {one.form} ({one.id})" for one in most[:_NAMED]]
         left = sum(one.waiting for one in most[_NAMED:])
@@ -366,12 +366,12 @@ class Trapping:
                 "%(n)d URLs were put last, since pages like them had brought nothing new, and this crawl ended before their turn: "
                 "%(forms)s. `scrapy dustrules requeue ID` has the next crawl fetch them; URLs like those that "
                 "DUST_TRAPS_WANTED names are never put last.",
-                {"n": waiting, "forms": self._forms()},
+                {"n": waiting, "forms": self._waiting_forms()},
                 extra={"spider": spider},
             )
         self._kept.save(self._ledger.keep(self._rules.site_of))
 
-    def _failed(self, request: Request, error: Exception) -> None:
+    def _note_fault(self, request: Request, error: Exception) -> None:
         self._crawler.stats.inc_value(Stat.TRAP_ERRORS.value)
         if not self._has_failed:
             self._has_failed = True
@@ -397,7 +397,7 @@ def _is_watched(request: Request) -> bool:
     return not request.dont_filter and _is_of_interest(request)
 
 
-def _said(response: Response) -> Said | None:
+def _said_in_body(response: Response) -> Said | None:
     if not isinstance(response, TextResponse):
         return None
     kind = (response.headers.get("Content-Type") or b"").lower()

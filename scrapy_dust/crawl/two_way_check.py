@@ -1,7 +1,7 @@
 """`TwoWayMiddleware`: the two-way check of Mahajan, Gupta and Bedi (2015) as printed (``DUST_CONTENT_DEDUP =
 "paper"``).
 
-Their steps 3 to 6: a link is normalized in the standard way, and dropped if the xxHash of its URL is in the database;
+Steps 3 to 6 of the paper: a link is normalized in the standard way, and dropped if the xxHash of its URL is in the database;
 else the hash is stored. A fetched page is dropped if the xxHash of its text is in the database; else the hash is
 stored. The database outlives the crawl.
 
@@ -83,6 +83,6 @@ class TwoWayMiddleware(Component):
         return False
 
     def _is_new(self, kind: str, said: bytes) -> bool:
-        """Add the signature of *said* to the database of its *kind*. Returns whether it was new there."""
+        """Add the hash of *said*, a URL or a text by its *kind*, to the database. Returns whether it was new."""
         row = (kind, xxh64_digest(said))
         return self._base.execute("INSERT OR IGNORE INTO signature VALUES (?, ?)", row).rowcount > 0

@@ -1,6 +1,6 @@
 """Events of a journal, as values and as lines of JSON.
 
-Keys that this version does not know are passed over, and so are lines that tell of something it does not know:
+Keys and kinds of events that this version does not know are passed over:
 a journal is read by versions older and newer than its writer.
 """
 
@@ -41,7 +41,7 @@ class Event(NamedTuple):
 
 
 def now() -> str:
-    """The time of now as a journal writes it."""
+    """The present time as a journal writes it."""
     second, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
     return f"{_second(second)}.{milliseconds:03}Z"
 

@@ -47,5 +47,6 @@ def spider_of(segment: Path) -> str:
 
 
 def _below(dust_dir: str | Path | None, name: str, spider: str | None) -> Path:
+    """The folder *name* in the folder of state, or the part of *spider* in it."""
     folder = log_dir(dust_dir).parent / name
     return folder if spider is None else spider_log_dir(folder, spider)

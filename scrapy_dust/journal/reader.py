@@ -42,6 +42,7 @@ def read(
 
 
 def _lines(segment: Path) -> Iterator[bytes]:
+    """The lines of *segment*, also if it is gzipped while it is being opened."""
     file = file_with_records(segment)
     try:
         yield from lines_of(file)

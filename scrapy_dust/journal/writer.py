@@ -69,11 +69,13 @@ class Journal:
                 prune(journals(self.folder), keep)
 
     def _begin(self) -> None:
+        """Begin a new segment."""
         self._hide = self._hider()
         self.segment = self.folder / new_name(datetime.now(UTC))
         self._writer, self._written = CrawlLogWriter(self.segment), 0
 
     def _end(self) -> None:
+        """Close the segment, and gzip it in a thread."""
         assert self._writer is not None
         assert self.segment is not None
         self._writer.close()
@@ -102,6 +104,7 @@ def _hidden(record: dict[str, object], hide: Hider) -> dict[str, object]:
 
 
 def _without_secrets(value: object, hide: Hider) -> object:
+    """*value* with all strings in it hidden as *hide* says."""
     if isinstance(value, str):
         return hide.hide(value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Says which pages of a crawl are worth another fetch: pages of one kind that have the words of others, and differ in the rest.
 
 Two such pages are one page with a token that is new at each fetch, or they are different pages. Only another fetch of
-the same URL can tell. A few fetches show whether anything changes; then a rule may be likely, and what it speaks of
-waits. It takes as many URLs as make a place surely volatile for the rule to come into force.
+the same URL can tell. A few fetches show whether anything changes; then a rule may be likely, and its URLs
+wait. The rule comes into force when enough URLs have shown that the place surely changes at each fetch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Ite
 
 
 def _alike(by_words: Mapping[Hashable, Mapping[str, str]]) -> list[list[str]]:
-    """Groups of URLs of one kind with one text and different rest; both of two fetched twice, they are known to be one page."""
+    """Groups of URLs of one kind whose pages have the same words and differ in the rest, for all that is known."""
     return [list(labels) for labels in by_words.values() if len(set(labels.values())) > 1]
 
 

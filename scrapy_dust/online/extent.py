@@ -46,6 +46,7 @@ def _merged(contents: Contents, canonizer: Canonizer) -> set[str]:
 
 
 def _values(rule: Rule, contents: Contents, merged: Iterable[str], canonizer: Canonizer) -> _Values:
+    """The values that *rule* ignores in the *merged* URLs, each with the contents of its URLs."""
     operation, found = rule.wide_operation, dict[str, set[str]]()
     assert operation is not None
     for url in sorted(merged):  # whatever the order of sets
@@ -58,6 +59,7 @@ def _values(rule: Rule, contents: Contents, merged: Iterable[str], canonizer: Ca
 
 
 def _reach(rule: Rule, values: _Values) -> Iterator[Rule]:
+    """*rule* itself if enough *values* do not matter; else *rule* for each single value that does not matter."""
     if len(values) >= ANY_VALUE:
         yield rule
         return

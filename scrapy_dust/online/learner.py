@@ -39,6 +39,8 @@ _MOST_CONTENTS = 50_000
 
 @dataclass(slots=True)
 class _Site:
+    """The pages of one site, and the rules that the last look found."""
+
     memory: SiteMemory = field(default_factory=SiteMemory)
     contents: set[int] = field(default_factory=set)  #: hashes; until two pages seem to show one
     has_copies: bool = False
@@ -87,12 +89,13 @@ class OnlineLearner:
         self._pages += len(site.memory) - before
         self._size += site.memory.size - size
         if is_new:
-            self._note(name, site, visit)
+            self._note_growth(name, site, visit)
             self._make_room()
         elif _says_more(site.had_twice, len(site.memory.shown_twice)):
             self._due[name] = None  # what was fetched another time has come
 
     def _site(self, name: str) -> _Site:
+        """What is known of the site *name*, which counts as seen last."""
         site = self._sites.get(name)
         if site is None:
             same = self._settings.same
@@ -133,7 +136,7 @@ class OnlineLearner:
             site.known = log.comparing.knowledge
         looked = look(name, log, self._settings, pool=self._pool, refuted=site.refuted)
         rules = tuple(rule for rule in looked.rules if rule not in site.refuted)
-        gone = self._false(name, site, rules, log)
+        gone = self._contradicted(name, site, rules, log)
         known = {*rules, *site.refuted}
         likely = tuple(dict.fromkeys(one for one in looked.likely if one not in known))
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
@@ -172,7 +175,7 @@ class OnlineLearner:
             canonize(one) == form for one in site.memory.urls if site.memory.text(one) == shown
         )
 
-    def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
+    def _contradicted(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
         """The ids of rules in force that a look has not found again, and that pages contradict."""
         gone = []
         for rule in site.rules:
@@ -182,7 +185,8 @@ class OnlineLearner:
         site.rules = tuple(rule for rule in site.rules if rule not in site.refuted)
         return gone
 
-    def _note(self, name: str, site: _Site, visit: Visit) -> None:
+    def _note_growth(self, name: str, site: _Site, visit: Visit) -> None:
+        """Note *visit*, and whether its *site* has copies and has grown enough for a look."""
         if not site.has_copies:
             said = visit.text_digest or visit.digest or visit.redirect_to or visit.url
             # Where pages change at each fetch, no two have one text.
@@ -197,6 +201,7 @@ class OnlineLearner:
             self._due[name] = None
 
     def _make_room(self) -> None:
+        """Forget the sites seen longest ago while all take too much memory."""
         while self._size > self._most and len(self._sites) > 1:
             name, oldest = self._sites.popitem(last=False)
             self._due.pop(name, None)
@@ -205,7 +210,7 @@ class OnlineLearner:
 
 
 def _says_more(before: int, now: int) -> bool:
-    """Whether so many URLs that have shown two pages say more than those *before*."""
+    """Whether *now* URLs that have shown two pages are enough more than *before* for another look."""
     return now >= before + LEAST_URLS or before < LEAST_URLS <= now
 
 

@@ -125,7 +125,7 @@ def look(
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:
-    """The content of each URL of *log*. A page that changes has that of the first of its class if nothing else differs."""
+    """The content of each URL of *log*. A page that changes has the content of its class's first page if nothing else differs."""
     found, firsts = dict[str, str](), dict[str, str]()
     for page in with_redirects(log):
         shown = page.exact

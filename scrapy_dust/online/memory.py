@@ -82,6 +82,7 @@ class SiteMemory:
         return True
 
     def _see_again(self, before: Visit, visit: Visit) -> None:
+        """Compare *visit* with the answer that its URL gave *before*, and note whether the page changes."""
         self.shown_twice[visit.url] = _differ(before, visit) or self.shown_twice.get(visit.url, False)
         if self._same == "items":
             self._see_taken(before, visit)
@@ -92,11 +93,13 @@ class SiteMemory:
                 self._remember_again(visit)
 
     def _remember_again(self, visit: Visit) -> None:
+        """Keep the second answer of a URL, to find the places that change."""
         if visit.url not in self._again:
             self._again[visit.url] = packed = _packed(visit)
             self.size += _size(visit.url, packed)
 
     def _see_items(self, url: str, items: PackedUnits) -> None:
+        """Keep the *items* of the page at *url*, where they are not the page's units already."""
         if self._same != "items" and url not in self._items:
             self._items[url] = items
             self.size += _size(url, items.content)
@@ -139,6 +142,7 @@ class SiteMemory:
         return replace(log, pages=pages)
 
     def _forget_some(self) -> None:
+        """Keep only the visits from which learning would draw its sample."""
         log = self.log()
         behind = {page.url: page for page in log.pages}
         contents: dict[str, Hashable | None] = {}
@@ -156,6 +160,7 @@ class SiteMemory:
 
 
 def _size(url: str, packed: bytes) -> int:
+    """The bytes that a visit of *url* takes."""
     return _BESIDE + len(url) + len(packed)
 
 
@@ -178,6 +183,7 @@ def _text(visit: Visit) -> str | None:
 
 
 def _packed(visit: Visit) -> bytes:
+    """*visit* as bytes, without its URL."""
     said = (
         visit.status,
         visit.sketch,
@@ -192,6 +198,7 @@ def _packed(visit: Visit) -> bytes:
 
 
 def _unpacked(url: str, packed: bytes) -> Visit:
+    """The visit of *url* that `_packed` wrote."""
     status, sketch, text, title, redirect_to, canonical, rendered, units = marshal.loads(packed)  # noqa: S302  Ours.
     visit = Visit(url, status, sketch=sketch, text_digest=text, title=title, redirect_to=redirect_to)
     visit.canonical, visit.rendered, visit.units = canonical, rendered, units and PackedUnits(*units)

@@ -78,7 +78,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The process to the crawl: the log's answer to `Compare`."""
+    """The process to the crawl: whether the canary of a `Compare` showed the page of its keeper, by the log."""
 
     canary: str
     is_same: bool  #: and no page that other classes show too. False: the log cannot tell

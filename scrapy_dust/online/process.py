@@ -119,6 +119,7 @@ class LearningProcess:
                     learner.see(visit)
 
     def _decide(self) -> None:
+        """Read the rest of the log, look at all undecided sites while there is time, and say so."""
         if self._tail is not None and self._learner is not None:
             for visit in self._tail.new():
                 self._learner.see(visit)
@@ -147,6 +148,7 @@ class LearningProcess:
                 self._say(messages.Compared(asked.canary, bool(is_same)))
 
     def _look_at(self, learner: OnlineLearner, site: str) -> None:
+        """Look at *site*, and send the crawl the new rules."""
         finding = learner.look(site)
         if finding is not None:
             self._say(finding)

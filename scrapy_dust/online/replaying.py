@@ -127,6 +127,8 @@ def online(arrivals: Arrivals, settings: DustSettings, pool: Pool = NOTHING_POOL
 
 
 class _Online:
+    """Learns while it replays the arrivals of one site, as a crawl with ``DUST_LEARN = "online"`` does."""
+
     def __init__(self, arrivals: Arrivals, learner: OnlineLearner, settings: DustSettings) -> None:
         self._arrivals, self._learner, self._passes = arrivals, learner, settings.passes
         in_units = (
@@ -157,6 +159,7 @@ class _Online:
         return self._fetched
 
     def _take(self, url: str, *, waited: bool = False) -> None:
+        """Fetch *url*, suppress it, or let it wait. *waited*: it must not wait again."""
         step = self._gate.step(url)
         if step is Step.WAIT and not waited:
             self._waiting.append(url)
@@ -166,6 +169,7 @@ class _Online:
             self._fetch(url)
 
     def _suppress(self, url: str) -> None:
+        """Suppress *url*; or fetch it as a test, where it has values that are new to the rule."""
         keeper = self._keepers[self._gate.key(url)]
         rules = rules_at_work(self._canonizer, url, keeper)
         if not self._reach.is_beyond(rules, url, keeper):
@@ -195,6 +199,7 @@ class _Online:
         self._go_by([rule for rule in self._gate.rules if rule not in rules], self._gate.likely)
 
     def _give_back(self, rules: Collection[Rule]) -> None:
+        """Queue all URLs that *rules* have suppressed, before all others."""
         back = [url for url, by in self._suppressed.items() if not set(rules).isdisjoint(by)]
         for url in back:
             del self._suppressed[url]
@@ -208,6 +213,7 @@ class _Online:
             self._learner.see(visit)
 
     def _look(self, sites: Sequence[str]) -> None:
+        """Look at *sites*, and go by the new rules; then all URLs that wait are judged again."""
         found = [self._learner.look(site) for site in dict.fromkeys(sites)]
         if any(found):
             for finding in found:
@@ -224,6 +230,7 @@ class _Online:
             self._waiting = []
 
     def _go_by(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> None:
+        """Go by *rules* and *likely* rules from now on."""
         self._canonizer = Canonizer({self._arrivals.site: rules}, site_of, self._passes)
         self._gate.change(rules, likely, self._fetched)
         self._keepers = {}

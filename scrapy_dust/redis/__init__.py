@@ -9,7 +9,7 @@
     server.py         the one place where Redis is talked to, by the scripts in lua_scripts.py
     request_json.py   requests as JSON
 
-What is written there is JSON and can be read with redis-cli. What scrapy-redis itself keeps is its own business.
+Requests and classes are written as JSON, which can be read with redis-cli. scrapy-redis writes its own keys in its own way.
 """
 
 from __future__ import annotations

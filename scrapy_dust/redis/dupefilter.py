@@ -3,8 +3,8 @@
     DUPEFILTER_CLASS = "scrapy_dust.redis.DustRedisDupeFilter"
 
 Alone it goes with Scrapy's own scheduler, each worker with a queue of its own. Under scrapy-redis' scheduler, which
-gives no fingerprinter a say, it brings the keys by itself. All workers must go by the same rules, since keys of
-different rules do not agree: one that comes with others does not start.
+asks no fingerprinter, the dupefilter makes the keys by itself. All workers must go by the same rules, since keys of
+different rules do not agree: a worker with other rules does not start.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         )
 
     def _register_worker(self, rules: CrawlRules) -> str:
+        """Add this worker to the crawl. Returns the version of the rules that all workers go by."""
         names = (self._server.key("meta"), self._server.key("workers"))
         found: bytes = self._server.run(lua_scripts.BEGIN, names, (rules.version, self._server.worker))
         return found.decode()

@@ -1,6 +1,6 @@
 """scrapy-redis' queue without losses: a request that a worker takes stays known to Redis until it is done.
 
-It is put around the queue that scrapy-redis has made, whatever its order, and keeps requests as that one does.
+The queue wraps the one that scrapy-redis has made, whatever its order, and keeps requests in the same form.
 """
 
 from __future__ import annotations

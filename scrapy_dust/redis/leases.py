@@ -1,13 +1,13 @@
 """Leases: which worker has which request, so that the requests of a dead worker are given to another one.
 
-A request is *held* by a worker from when nobody else can come by it until all that came of it is done: its links
-are queued, its items stored. What comes out of a queue that all share is held from then on, and goes back into it;
-what waits in a worker's own queue is held from when it was let through, and is taken over, as JSON, by another one.
+A request is *held* by a worker from when no other worker can fetch it until its page is dealt with: its links
+are queued, its items stored. A request from a queue that all share is held once it is out, and goes back into it;
+a request in a worker's own queue is held once it is let through, and is taken over, as JSON, by another worker.
 
-A worker is dead that was not heard of for `DUST_REDIS_LEASE` seconds. If it only was too busy to say a word, some
+A worker is dead that was silent for `DUST_REDIS_LEASE` seconds. If it was only too busy to speak, some
 pages are fetched twice.
 
-While Redis is gone, nothing is decided: requests wait here, what is known is told later, and no worker closes.
+While Redis is gone, nothing is decided: requests wait here, outcomes are sent later, and no worker closes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Leases:
             listen(crawler, self._request_scheduled, self._request_reached_downloader, self._scheduler_empty)
 
     def lease_of(self, request: Request) -> tuple[str, str]:
-        """The id and the JSON with which another worker could take over *request*; empty where none need or can."""
+        """The id and the JSON with which another worker could take over *request*; both empty if no worker needs to or can."""
         if self._shares_queue:
             return "", ""
         identity = request.meta.get(HELD)
@@ -143,12 +143,14 @@ class Leases:
         return self._crawler.spider
 
     def _release(self, identities: Iterable[str]) -> None:
+        """Forget the requests *identities* here and in Redis, so that no worker takes them over."""
         released = tuple(identities)
         self._forget(released)
         if released:
             self._server.ask("hdel", self._server.held, *released)
 
     def _forget(self, identities: Iterable[str]) -> None:
+        """Forget the requests *identities* in this worker alone."""
         for identity in identities:
             self.flights.pop(identity, None)
             for known in (self._answered, self._queued, self._adopted):
@@ -160,6 +162,7 @@ class Leases:
         self._release((self.flights.keys() | self._queued) - waiting)
 
     def _count_held_by_others(self) -> int:
+        """The number of requests that other workers hold."""
         arguments = (self._server.worker, self._server.prefix)
         found: int = self._server.run(lua_scripts.OTHERS, (self._server.key("workers"),), arguments)
         return found
@@ -230,6 +233,7 @@ class Leases:
     # -- what happens again and again
 
     def _beat(self) -> None:
+        """Renew the lease, at regular times."""
         try:
             self._renew()
         except Gone:
@@ -249,6 +253,7 @@ class Leases:
         self._take_over(found)
 
     def _take_over(self, found: list[bytes]) -> None:
+        """Hold the requests in *found*, of dead workers: ids and JSON in turns."""
         for identity, payload in zip(map(bytes.decode, found[::2]), found[1::2], strict=True):
             try:
                 request = thaw(payload[1:], self._spider)
@@ -268,6 +273,7 @@ class Leases:
             self._log.warning("Redis is gone; the crawl waits for it.")
 
     def _notice_back(self) -> None:
+        """Send and queue all that waited while Redis was away."""
         if self._is_gone:
             self._is_gone = False
             self._log.warning("Redis is back.")

@@ -4,15 +4,15 @@ Keys, all with the prefix that `DUST_REDIS_KEY` gives:
 
     meta        hash    ``rules``: the version of the rules that all workers go by; ``secret``: canaries are drawn with it
     seen        set     own names of requests that were let through
-    classes     hash    class → what is known of it, as JSON
-    with_heirs  set     those of them that have a list of what waits
-    heirs:<class>  list  what waits for the URL that stands for the class
+    classes     hash    class → its state and more, as JSON
+    with_heirs  set     classes for which requests wait
+    heirs:<class>  list  requests that wait for the URL that stands for the class
     landings    hash    where redirects led → which class they came from first
     suspended   hash    id of a rule that was found to be false → its site
-    versions    set     versions of the rules without those
+    versions    set     versions of the rules without the suspended ones
     workers     zset    worker → when it was last heard of, by Redis' clock, in milliseconds
     held:<worker>  hash  id → a request that the worker has, and nobody else
-    done:<worker>  hash  id → 1, of what it was not yet told that it is done
+    done:<worker>  hash  id → 1, for calls that Redis has carried out and the worker may not have heard of
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ def _tagged(value: Any) -> Any:
 
 
 def _untagged(told: Any) -> Any:
+    """The value of which `_tagged` made *told*."""
     if isinstance(told, list):
         return [_untagged(part) for part in told]
     if not isinstance(told, dict):

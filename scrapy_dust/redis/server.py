@@ -60,7 +60,7 @@ class Server:
 
     @property
     def done(self) -> str:
-        """The name of the key that lists the calls of this worker that Redis has carried out, perhaps unheard."""
+        """The name of the key with this worker's calls that Redis has carried out, perhaps without the worker's knowing."""
         return self.key(f"done:{self.worker}")
 
     def new_id(self) -> str:
@@ -80,6 +80,7 @@ class Server:
         return self._call_redis(getattr(self._client, command), *arguments)
 
     def _call_redis(self, ask: Any, *arguments: Any) -> Any:
+        """The result of *ask*. After a failure, Redis is left alone for longer and longer times."""
         if time.monotonic() < self._asleep_until:
             raise Gone("it was not there a moment ago")
         try:

@@ -2,8 +2,8 @@
 Redis.
 
 A worker computes a change by `life`, and Redis takes the change only if no other worker has changed the class
-meanwhile; otherwise the worker computes it again. Requests that a worker has suppressed it also keeps itself, in case
-a rule is false: as a store of one process does.
+meanwhile; otherwise the worker computes it again. A worker also keeps the requests that it has suppressed, in case
+a rule is false, as the store of one process does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 class SharedStore(LocalStore):
-    """A store in Redis. What it has suppressed in this worker is kept as in a `LocalStore`."""
+    """A store in Redis. Requests that this worker has suppressed are kept as in a `LocalStore`."""
 
     def __init__(self, server: Server, leases: Leases, spider: Callable[[], Spider | None]) -> None:
         super().__init__(None, spider)
@@ -60,7 +60,7 @@ class SharedStore(LocalStore):
         is_waiting: bool,
         manner: Manner | None = None,
     ) -> bool:
-        """Keep *request* in this worker. False also if it waits for a URL that no worker is fetching any more."""
+        """Keep *request*. False also if *request* would wait for a URL that no worker is fetching any more."""
         if not super().keep(class_key, own_key, rules, request, is_waiting=False, manner=manner):
             return False
         if not is_waiting or self._may_wait(class_key, own_key, request):
@@ -137,18 +137,22 @@ class SharedStore(LocalStore):
         self._leases.postpone(what)
 
     def _class_from(self, class_key: bytes, kept: bytes) -> Class:
+        """The class that Redis has as *kept*, with the keeper that this worker knows."""
         known = class_from_json(kept) if kept else UNKNOWN
         return known._replace(keeper=self._keepers[class_key]) if class_key in self._keepers else known
 
     def _read_class(self, class_key: bytes) -> bytes:
+        """The class *class_key* as JSON; empty if Redis has none."""
         found: bytes | None = self._server.ask("hget", self._server.key("classes"), class_key.hex())
         return b"" if found is None else found
 
     def _swap(self, class_key: bytes, old: bytes, new: Class, row: str = "") -> bool:
+        """Save the class *new* if Redis still has *old*, and say whether. *row*: a request to keep waiting with it."""
         names = (self._server.key("classes"), self._server.key("with_heirs"), self._list_key(class_key))
         is_settled = "1" if new.state is State.SETTLED else ""
         arguments = (class_key.hex(), old, class_json(new), is_settled, row)
         return bool(self._server.run(lua_scripts.SWAP, names, arguments))
 
     def _list_key(self, class_key: bytes) -> str:
+        """The name of the list of requests that wait for the class *class_key*."""
         return self._server.key(f"heirs:{class_key.hex()}")

@@ -1,7 +1,7 @@
 """Suspended rules of all workers: a rule that one worker finds false is suspended by all, and each gives
-back what it suppressed.
+back the requests that it suppressed by the rule.
 
-A worker that comes later may have the rule book from before or after: both are the rules of this crawl.
+A worker that starts later may read the rule book of before or after the suspension: both are rules of this crawl.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class SharedSuspensions:
         listen(crawler, self._spider_opened, self._response_received, self._spider_idle)
 
     def _publish(self, site: str, identity: str) -> None:
+        """Tell all workers that the rule *identity* of *site* is suspended."""
         with suppress(Gone):
             self._server.ask("hset", self._server.key("suspended"), identity, site)
             self._server.ask("sadd", self._server.key("versions"), _version_of(self._rules))
@@ -51,7 +52,7 @@ class SharedSuspensions:
             raise DontCloseSpider
 
     def _take_suspended(self) -> bool:
-        """Whether another worker has found a false rule."""
+        """Suspend the rules that other workers have found to be false. Returns whether any is new."""
         self._again_at = time.monotonic() + _EVERY
         try:
             found = self._server.ask("hgetall", self._server.key("suspended"))

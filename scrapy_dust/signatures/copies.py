@@ -81,7 +81,7 @@ class Boilerplate:
         self._count(site, shingles)
 
     def learn_heading(self, site: int, heading: int) -> None:
-        """Count the *heading* of a page that is like no other."""
+        """Count the *heading* of a page that is no copy."""
         self._count(site ^ _HEADINGS, np.array([heading], np.uint64))
 
     def is_general(self, site: int, heading: int) -> bool:
@@ -89,6 +89,7 @@ class Boilerplate:
         return int(self._counts_of(site ^ _HEADINGS, np.array([heading], np.uint64))[0]) >= 2
 
     def _count(self, site: int, shingles: Shingles) -> None:
+        """Count one more text with *shingles*."""
         for row, cells in enumerate(self._cells(site, shingles)):
             counts = self._counts[row]
             counts[cells] += counts[cells] < np.iinfo(np.uint16).max
@@ -107,11 +108,13 @@ class Boilerplate:
         return self._texts[site] >= _TEXTS
 
     def _counts_of(self, site: int, shingles: Shingles) -> npt.NDArray[np.uint16]:
+        """How many texts of *site* have each of *shingles*, or more than that."""
         first, second = (self._counts[row][cells] for row, cells in enumerate(self._cells(site, shingles)))
         least: npt.NDArray[np.uint16] = np.minimum(first, second)
         return least
 
     def _cells(self, site: int, shingles: Shingles) -> tuple[Shingles, Shingles]:
+        """The cells, in both rows, that count *shingles*."""
         mixed = (shingles ^ np.uint64(site)) * np.uint64(0x9E3779B97F4A7C15)
         below = (np.uint64(1) << self._bits) - np.uint64(1)
         return mixed >> (np.uint64(64) - self._bits), (mixed >> np.uint64(8)) & below
@@ -128,7 +131,7 @@ class Errors:
         self._said = re.compile(rf"(?<![a-z0-9])(?:{said})(?![a-z0-9])") if said else None
 
     def match(self, heading: str, beginning: str, words: int, own: int) -> bool:
-        """Whether a page reads like an error. *own*: its units that are not common; *beginning*: its first words."""
+        """Whether a page reads like an error. *own*: how many of its units are not common; *beginning*: its first words."""
         if self._said is None:
             return False
         if own < _LONGEST_ERROR and self._said.search(heading.lower()):
@@ -137,7 +140,7 @@ class Errors:
 
 
 def is_little(own: int, words: int, *, is_markup: bool) -> bool:
-    """Whether a page says next to nothing. *own*: its units that are not common. Without words it may be an empty shell."""
+    """Whether a page says next to nothing. *own*: how many of its units are not common. Markup without words may be an empty shell."""
     return own < LEAST_OWN or (is_markup and words < LITTLE)
 
 

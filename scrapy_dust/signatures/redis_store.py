@@ -1,8 +1,8 @@
 """Signatures in Redis, for workers on many machines (``scrapy-dust[redis]``).
 
 Under a prefix, by default ``dust:pages:``: ``s:`` and a signature → its keeper, ``u:`` and a URL's hash → what it
-shows, ``n:`` → its shingles, ``b:`` and a band → hashes of URLs. One question to Redis tells of two workers that
-fetch copies at the same time which was first.
+shows, ``n:`` → its shingles, ``b:`` and a band → hashes of URLs. If two workers fetch copies at the same time, one
+command to Redis decides which was first.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class RedisStore:
         return None if page is None else _unpack_signatures(page)
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
-        """Save that *url* shows *signatures*. Returns the URL that another worker has saved for the last one meanwhile."""
+        """Save that *url* shows *signatures*. Returns the keeper of the last signature if another worker has saved one meanwhile."""
         encoded = _encoded(url)
         page = _PAGE.pack(KINDS.index(kind), int(time.time())) + b"".join(signatures)
         with self._errors_in_words():
@@ -175,6 +175,7 @@ class RedisStore:
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
+        """Raise errors of Redis as `SignatureStoreError`."""
         try:
             yield
         except (self._redis.RedisError, ValueError) as error:  # ValueError: a URL that cannot be
@@ -182,6 +183,7 @@ class RedisStore:
 
 
 def _redis() -> Any:
+    """The module of redis-py. Raises `SignatureStoreError` if it is not installed."""
     try:
         import redis  # noqa: PLC0415
     except ImportError:

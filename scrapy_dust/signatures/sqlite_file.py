@@ -45,6 +45,7 @@ class SqliteFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        """A write transaction, undone by any exception."""
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -55,6 +56,7 @@ class SqliteFile:
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
+        """Raise errors of SQLite and of the disk as `SignatureStoreError`."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:

@@ -1,6 +1,6 @@
 """Signatures in one SQLite file, which several crawls may use at once.
 
-What is kept waits in memory, a second at most, and is written in short transactions, so that no crawl waits
+Pages wait in memory, a second at most, and are written in short transactions, so that no crawl waits
 long for another; a crawl sees its own pages at once and those of others when they are written. SQLite with a
 write-ahead log loses nothing committed when a process is killed.
 
@@ -211,6 +211,7 @@ class SqliteStore(SqliteFile):
         self._create_tables(FORMAT, _SCHEMA)
 
     def _use_write_ahead_log(self) -> None:
+        """Turn the write-ahead log on. Raises SQLite's error if other crawls keep the file busy for too long."""
         # SQLite's time-out does not hold here: of several that change the mode at once, all but one are refused at once.
         until = time.monotonic() + _PATIENCE
         while True:
@@ -224,6 +225,7 @@ class SqliteStore(SqliteFile):
                 return
 
     def _flush_if_due(self) -> None:
+        """Write the pages that wait, if they are many or wait for long. If that fails for too many, they are dropped, and it raises."""
         late = time.monotonic() - self._written >= _SECONDS
         if late or len(self._pending) >= _PENDING:
             try:
@@ -236,6 +238,7 @@ class SqliteStore(SqliteFile):
                     raise
 
     def _write(self, rows: Iterable[Row]) -> None:
+        """Write *rows*, and let their pages become the keepers of signatures without one."""
         (last,) = self._base.execute("SELECT coalesce(max(id), 0) FROM page").fetchone()
         new, changed, claims = [], [], []
         for row in rows:
@@ -259,6 +262,7 @@ class SqliteStore(SqliteFile):
         run(_CLAIM, ({"digest": of, "page": page, "oldest": oldest} for of, page in sorted(claims)))
 
     def _write_near(self) -> None:
+        """Write the outlines that wait, with their bands."""
         for outline, bands in self._pending.outlines.values():
             known = self._base.execute(_OF_URL, (_url_hash(outline.url), outline.url)).fetchone()
             if known is None:
@@ -270,6 +274,7 @@ class SqliteStore(SqliteFile):
             self._base.executemany("INSERT OR IGNORE INTO band VALUES (?, ?)", pairs)
 
     def _oldest_time(self) -> int:
+        """The time before which pages count as forgotten; 0 if none are."""
         return 0 if self._days is None else _now() - self._days * DAY
 
     def _in_words(self, error: sqlite3.Error | OSError) -> str:
@@ -285,6 +290,7 @@ def _now() -> int:
 
 
 def _as_signed(number: int) -> int:
+    """*number*, of 64 bits, as SQLite stores it: signed."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 

@@ -24,7 +24,7 @@ JOB_FILE = "dust-pages.sqlite"
 
 
 def open_store(settings: DustSettings, jobdir: str | None = None) -> AnyStore:
-    """Open the store that ``DUST_CONTENT_STORE`` names: a file, or a ``redis://`` URL; without it, that of the crawl.
+    """Open the store that ``DUST_CONTENT_STORE`` names: a file or a ``redis://`` URL; else one for this crawl alone.
 
     A crawl whose disk is full does without the file. Raises `SignatureStoreError` where the file is another program's, or cannot
     be read.
@@ -45,6 +45,7 @@ def open_store(settings: DustSettings, jobdir: str | None = None) -> AnyStore:
 
 
 def _is_full(error: BaseException | None) -> bool:
+    """Whether *error* says that the disk is full."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     # Of the codes of SQLite the last eight bits are the kind; a disk that is nearly full fails in other ways, too.

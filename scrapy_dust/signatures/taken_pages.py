@@ -4,8 +4,8 @@
     callback  how requests are handled that have led to further requests
     spider    the version of the rules by which the keys of its pages were made
 
-A page is found by the key of its class. Keys are made anew when the rules are others, from the URLs that were fetched: what a
-false rule made one is two again as soon as the rule is gone.
+A page is found by the key of its class. When the rules change, keys are made anew from the URLs that were fetched: pages that a
+false rule took for one are two again as soon as the rule is gone.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class KnownPages(SqliteFile):
             return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
 
     def leads_on(self, handled: str) -> bool:
-        """Whether callbacks of requests that are *handled* so have ever made further requests."""
+        """Whether callbacks of requests with the handling name *handled* have ever made further requests."""
         return handled in self._lead_on
 
     def save_leads_on(self, handled: Iterable[str]) -> None:
-        """Remember that callbacks of requests that are *handled* so have made further requests."""
+        """Remember that callbacks of requests with the handling names *handled* have made further requests."""
         new = set(handled) - self._lead_on
         self._lead_on |= new
         with self._errors_in_words(), self._transaction():
