@@ -19,7 +19,7 @@ from scrapy_dust.page.item_values import ItemValues
 from scrapy_dust.page.taking import Taken
 
 Record = dict[str, object]
-#: What is known of an answer, and what is to be described of it.
+#: A record for the crawl log, and the body that is to be described in it.
 Recorded = tuple[Record, Body | None]
 
 #: In a request's meta: the URL under which the content of its page was seen first, and how it was known.

@@ -31,31 +31,31 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.pages_kept import PagesKept
     from scrapy_dust.judge.answers import Fetched
 
-#: So many pages are remembered by a hash of their bytes: some 10 MB.
+#: The number of pages that are remembered by a hash of their bytes: some 10 MB.
 BODIES_REMEMBERED = 100_000
 
 #: Answers that are kept while their keepers are waited for, for each keeper and in all. The pages of others are fetched again then.
 EARLY_KEPT, ALL_KEPT = 16, 256
-#: So many keepers are waited for, and so many canaries wait for them. Nothing is learned from others.
+#: The most keepers that are waited for, and the most canaries that wait for them. Other canaries teach nothing.
 EARLY_KEEPERS, EARLY_HELD = 10_000, 10_000
 
-#: So many canaries of which what they said is kept, parsed, wait for their keepers.
+#: The most canaries that wait for their keepers with their own pages kept, parsed.
 READINGS_HELD = 400
 
-#: So many canaries wait for what the log says of them.
+#: The most canaries that wait until the log says whether they show their keepers' pages.
 ASKED = 200
-#: Seconds for which they hold up the end of a crawl, each.
+#: The seconds for which each of these canaries may hold up the end of a crawl.
 ANSWERED = 5.0
 
-#: A canary is fetched a little before what was queued with it: until it is judged, its rule goes on suppressing.
+#: How much the priority of a canary is raised above requests queued with it: until it is judged, its rule goes on suppressing.
 AHEAD = 1
 
 
-#: Of the crawl's responses, so many more; and so many in any case.
+#: Pages that may be fetched again to compare them: as a share of the crawl's responses, and in any case.
 _SHARE, _FREE = 0.02, 12
-#: Of the crawl's responses, so many more are fetched before all others to show a rule where it is untested; and so many in any case.
+#: Canaries with values on which rules are untested that need not come last: as a share of the responses, and in any case.
 _BEYOND_SHARE, _BEYOND_FREE = 0.01, 3
-#: So many are asked for at most to compare two pages.
+#: The most fetches that comparing two pages takes.
 AT_MOST = 5
 
 
@@ -87,7 +87,7 @@ class Canary:
     """A URL that rules would have suppressed, fetched to test them."""
 
     url: str
-    keeper: str  #: what stands for it
+    keeper: str  #: the URL that was fetched for the class
     key: str  #: of their class, in hex
 
 
@@ -100,8 +100,8 @@ class _Came:
     url: str  #: where redirects ended
     is_cached: bool
     body: int | None  #: a hash; None: empty
-    page: Fetched | None  #: what it said, where that is kept
-    response: Response | None  #: where it is not
+    page: Fetched | None  #: the page, read; None: *response* is kept instead, or nothing
+    response: Response | None  #: the page as it came; None: it was read, or is not kept
 
 
 class Canaries:

@@ -31,12 +31,12 @@ from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import RULES_COUNTED, Stat
 
-#: So many meanings are remembered: a spider may ask for each page in a way of its own.
+#: The number of meanings that are remembered: a spider may ask for each page in a way of its own.
 MEANINGS_REMEMBERED = 100_000
 
 #: Bytes at the end of a class's name that say what its `Meaning` is.
 _SUFFIX = 8
-#: What requests of a class have in common beside their key: their site, how they are handled, and the other site that
+#: The features that requests of a class share beside their key: their site, how they are handled, and the other site that
 #: links to them.
 Meaning = tuple[str, str, str | None]
 

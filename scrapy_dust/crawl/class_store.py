@@ -33,18 +33,18 @@ Result = TypeVar("Result")
 #: A request that rules suppressed, with the ids of the rules.
 Suppressed = tuple[tuple[str, ...], "Request"]
 
-#: In a JOBDIR: what rules suppressed, and what belongs to a trap.
+#: Files in a JOBDIR: of requests that rules suppressed, and of requests that belong to traps.
 FILE, TRAPS_FILE = "dust-rest.sqlite", "dust-traps.sqlite"
 #: The name by which SQLite knows a file that it removes by itself.
 TEMPORARY = ""
-#: So many requests are written together where there is no job that could be killed in between.
+#: The number of requests that are written together where no job could be killed in between.
 TOGETHER = 256
-#: So many of a rule's requests are read together.
+#: The number of a rule's requests that are read together.
 _READ = 100
-#: Of so many requests at rest, the newest, the objects themselves are held too where others may hold what they hold.
+#: The number of newest kept requests that are also held as objects, if they hold objects that others may hold too.
 OBJECTS_HELD = 10_000
 
-#: Where rows are counted from when the disk does not say how many there are.
+#: The number of the first new row when the disk does not say how many rows there are.
 _BEYOND_ALL_ROWS = 1 << 40
 
 _TABLES = """
@@ -61,7 +61,7 @@ _FIND = "SELECT n, class, request FROM rest WHERE substr({0}, 1, 8) = substr(?1,
 #: A class, and the number of the URL that was let through for it.
 Standing = tuple[bytes, int]
 
-#: Of so many pages where redirects led it is known whence: some 40 MB. A class that lands on one of the others is
+#: The number of redirects' targets whose origins are remembered: some 40 MB. A class that lands on another target is
 #: taken for the first one, and has to be confirmed by its next alias as ever.
 LANDINGS_REMEMBERED = 100_000
 
@@ -88,7 +88,7 @@ class LocalStore:
         self._spider, self._told = spider, told
         self._database: sqlite3.Connection | None = None
         self._is_broken = self._said = False
-        #: Of this store an earlier run of the job has lost, or could not read, what it held.
+        #: Whether an earlier run of the job has lost the content of this store, or could not read it.
         self.has_lost = False
         self._classes = Classes()
         self._changed: dict[bytes, None] = {}  #: classes to be written

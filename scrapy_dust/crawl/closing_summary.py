@@ -10,7 +10,7 @@ from scrapy_dust.journal.journal_places import journal_dir
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
 
-#: So many rules are named.
+#: The most rules that the sentence names.
 RULES_NAMED = 3
 
 

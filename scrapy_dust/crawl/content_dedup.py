@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.seen_contents import Contents, CopyFinding
 
 
-#: In a request's meta: we have asked for it again, and it may be a copy still.
+#: In a request's meta: `_ask_for` has asked for it again, and it may be a copy still.
 _HEIR = "dust_content_heir"
 #: Seconds without comparing after a store has failed: one that does not answer must not hold up each page.
 _RECOVERY = 30.0

@@ -70,9 +70,9 @@ class DustDupeFilter(Component, Wrapper):
         self._cache_matters = self._cache_goes_by_key or crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._faults = Faults(crawler, Stat.DUPEFILTER_ERRORS, "It is filtered as without rules")
         self._shadow: Shadow | None = None
-        #: What decides about requests to sites with rules; None: rules are not enforced.
+        #: The part that decides about requests to sites with rules; None: rules are not enforced.
         self.enforcing: Enforcing | None = None
-        #: What becomes of rules that come into force while the crawl goes on; None: none do.
+        #: The part that puts rules into force while the crawl goes on; None: no rule comes into force.
         self.into_force: IntoForce | None = None
         #: The tests of rules on probation; None: the crawl has no such rules.
         self.probation: Probation | None = None
@@ -261,7 +261,7 @@ class DustDupeFilter(Component, Wrapper):
 
     def _spare_cache(self, request: Request) -> None:
         """Fetch *request* from the site, whatever the HTTP cache has for it."""
-        # It would be answered with what the one before it was: a failure, or the redirect that led here.
+        # The cache would give it the answer to the request before it: a failure, or the redirect that led here.
         if self._cache_goes_by_key:
             request.meta["dont_cache"] = True
         else:

@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-#: In seconds: how long a URL may keep others waiting, at least.
+#: A URL takes too long after this many seconds, at least.
 _PATIENCE = 5.0
-#: Of the time between two looks, so much counts: while the crawl itself stands still, no site is late.
+#: The most seconds that count between two looks: while the crawl itself stands still, no site is late.
 _COUNTED = 0.3
-#: Or as many times as long as an answer takes on average.
+#: A URL takes too long after this many times the average time of an answer, at least.
 _TIMES = 8.0
-#: Or until so many less urgent requests have been fetched, for each that may be fetched at a time.
+#: Or when so many less urgent requests have passed it, for each request that may be fetched at a time.
 _OTHERS = 2
 
-#: So many classes are measured; the oldest is forgotten for a new one.
+#: The most classes that are measured; the oldest is forgotten for a new one.
 _FETCHING = 1000
 
 

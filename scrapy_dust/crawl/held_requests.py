@@ -13,9 +13,9 @@ from enum import Enum
 
 from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME
 
-#: Seconds for which is waited at a time; for all times together, and as a part of what the crawl has taken.
+#: The most seconds of one wait; the seconds that all waits may take; and their part of the crawl's time.
 _AT_A_TIME, _FREE, _PART = 3.0, 3.0, 0.05
-#: The same for both, as a part of what fetching all that waits would take.
+#: The same for one wait and for all, as a part of the time that fetching all waiting requests would take.
 _SAVED = 0.25
 
 

@@ -31,10 +31,10 @@ from scrapy_dust.visits.outcomes import Outcome
 
 logger = logging.getLogger(__name__)
 
-#: Under way at a time, and waiting for it; of what comes beyond that nothing is learned.
+#: The most inquiries that run at a time, and that wait. Further inquiries are dropped.
 _AT_A_TIME, _WAITING = 8, 200
 
-#: So many classes whose keeper has no page remember a canary that has one.
+#: The most classes without a keeper's page of which a canary with a page is remembered.
 _REMEMBERED = 100_000
 
 
@@ -43,7 +43,7 @@ class _Inquiry:
     """A canary to be compared with its keeper, and the pages of the two that are at hand."""
 
     canary: Canary
-    request: Request  #: what brought the page
+    request: Request  #: the request that brought the page
     page: Fetched | None  #: None: it is asked for again
     key: Callable[[str], str]  #: of a URL, by the rules that make the two one class
     keeper: Fetched | None  #: the page of the keeper, as it came; None: it is not at hand

@@ -38,10 +38,10 @@ class Event(StrEnum):
     NO_PAGE = "no page"  #: the last URL that stood brought no page
     BUSY = "site busy"  #: likewise, for an error that may pass: the site sheds load, or no answer came
     NOTHING = "nothing yielded"  #: the spider made nothing of an answer; its callback yields elsewhere
-    DOUBTED = "page in doubt"  #: what it has shown for its page is a wall for other classes
+    DOUBTED = "page in doubt"  #: its page has turned out to be a wall for other classes
     LED_AWAY = "led away"  #: a redirect led to the page of another class
     LED_AGAIN = "led there again"  #: a second URL was led to the same page
-    OVERDUE = "overdue"  #: what stands takes much longer than answers take here
+    OVERDUE = "overdue"  #: the URL that stands takes much longer than answers take here
     IDLE = "spider idle"  #: nothing that stands can bring a page any more
 
 
@@ -50,12 +50,12 @@ class Effect(StrEnum):
 
     FETCH_NEXT = "fetch the next"  #: of the URLs that wait
     FETCH_LATER = "fetch the next later"  #: when the site has shown a page again, or the spider is idle
-    SUPPRESS = "suppress what waits"  #: what waits is kept only in case a rule is false
+    SUPPRESS = "suppress what waits"  #: the URLs that wait are kept only in case a rule is false
 
 
 _NEXT, _LATER, _SUPPRESS = (Effect.FETCH_NEXT,), (Effect.FETCH_LATER,), (Effect.SUPPRESS,)
 
-#: What comes of an event. What is not here changes nothing.
+#: The next state after an event, and its effects. An event that is not listed changes nothing.
 CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
     (State.UNKNOWN, Event.LET_THROUGH): (State.STANDING, ()),
     (State.UNKNOWN, Event.TAKEN): (State.SETTLED, ()),
@@ -92,7 +92,7 @@ class Fate(StrEnum):
 
     ASKED = "asked for"  #: the spider asks for it
     STANDS = "standing"  #: it is fetched for its class
-    WAITS = "waiting"  #: it is kept, and fetched if what stands for its class brings no page
+    WAITS = "waiting"  #: it is kept, and fetched if the URL that stands for its class brings no page
     SUPPRESSED = "suppressed"  #: it is kept, and given back if a rule that suppressed it is false
     CANARY = "canary"  #: it is fetched to test the rules that would suppress it
     PROBED = "on probation"  #: it was suppressed, and is fetched to test a rule that is in doubt

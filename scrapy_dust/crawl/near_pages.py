@@ -26,7 +26,7 @@ from scrapy_dust.sites import site_of
 
 #: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
 _AGAIN = (8, 16, 32, 64)
-#: Of all sites, so many pages wait for that.
+#: The most pages of all sites that wait to be indexed again.
 _MOST_EARLY = 4096
 
 

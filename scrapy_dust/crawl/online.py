@@ -35,9 +35,9 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
 
-#: Seconds between two times that answers are listened for.
+#: Seconds between two readings of the process's messages.
 _EVERY = 0.05
-#: What decides a rule comes a little before what was queued with it.
+#: How much the priority of a request that decides a rule is raised above requests queued with it.
 _EARLY = 1
 
 #: In a request's meta, internal: it waits for a look; it is fetched early, since it decides a rule.

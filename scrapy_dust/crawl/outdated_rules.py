@@ -16,7 +16,7 @@ from scrapy_dust.rule_book.profiles import known_profiles
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
-#: URLs of a site that are looked at, and of all sites: what they say by then, they say.
+#: The most URLs that are looked at of one site, and of all sites: that many are a sample.
 _OF_A_SITE, _OF_ALL = 5000, 200_000
 
 

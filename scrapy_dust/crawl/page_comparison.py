@@ -28,13 +28,13 @@ from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page.compare import Same
 from scrapy_dust.visits.outcomes import Outcome
 
-#: Pairs of one rule that are looked at again; and where one of several rules may be to blame for a difference.
+#: The most pairs of a rule that are fetched again: if only that rule may be to blame, and if several may be.
 _LOOKED_AT, _LOOKED_AT_TOGETHER = 20, 3
-#: Of these, so many at a time.
+#: The most pairs that are fetched again at a time.
 _AT_A_TIME = 3
 #: Classes that may show one page; and pages of other classes with which a new one is compared.
 _CLASSES, _OTHERS = 2, 4
-#: Contents of which it is known whether they say anything.
+#: The most contents for which is remembered whether they prove anything.
 _KNOWN = 20_000
 
 

@@ -96,7 +96,7 @@ def manner_of(request: Request, spider: Spider | None, *, shows: bool = False) -
     return Manner(bytes_beside_url(request, spider), not is_as_good_as_its_copy(request), said, lacks)
 
 
-#: So many manners are remembered: of more pages than bring their links at a time.
+#: The most manners that are remembered: those of more pages than bring their links at a time.
 _MANNERS = 256
 
 
@@ -136,7 +136,7 @@ def _attributes_beside_url(request: Request) -> list[object]:
     return said
 
 
-#: What is equal to its copy, and the same for all who hold it.
+#: Types of values that never change, so that a copy is as good as the value.
 _VALUES = frozenset({str, int, float, bool, bytes, type(None)})
 _SIMPLE = (str, int, float, bytes, type(None))
 

@@ -41,13 +41,13 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
-#: Keys of which it is known which URL has shown their page, and how many URLs were queued: some 20 MB.
+#: The most keys for which the first URL with a page, and the number of queued URLs, are remembered: some 20 MB.
 KEYS = 100_000
 #: Pairs that are compared of one rule in one crawl: a sample says enough.
 COMPARED = 500
-#: Seconds between two times that what was found is written down.
+#: Seconds between two times that results are saved.
 _SAVED_EVERY = 60.0
-#: What decides a rule is fetched so much before what was queued with it.
+#: How much the priority of a request that decides a rule is raised above requests queued with it.
 EARLY = 1
 _OUTCOMES = {Outcome.SAME: Stat.PROBATION_SAME, Outcome.DIFFERENT: Stat.PROBATION_DIFFERENT}
 

@@ -33,9 +33,9 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
-#: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
+#: One of the first eight URLs that a rule suppresses is fetched: a site may have changed since the rule was proved, and
 #: be too small for the share that is drawn of all URLs to find that out. Where the rule has suppressed as many since it was tested, the
-#: last one is fetched when the spider is idle: what comes late may be what the rule is false of.
+#: last one is fetched when the spider is idle: the rule may be false of URLs that come late.
 _FIRST = 8
 #: After these, one URL is fetched until the rule has suppressed so many times as many: of 32, of 128, and so on.
 _TIMES = 4
@@ -47,8 +47,8 @@ class _Turn:
 
     at: int  #: the number of the URL
     end: int = _FIRST  #: once the rule has suppressed so many, the rule has another turn
-    suppressed: int = 0  #: so many URLs before
-    tested: int = 0  #: so many of them when one was fetched
+    suppressed: int = 0  #: the number of URLs that the rule has suppressed
+    tested: int = 0  #: that number when a URL was last fetched to test the rule
     is_over: bool = False  #: the rule had its turn
 
     @property

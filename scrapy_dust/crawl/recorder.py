@@ -22,14 +22,14 @@ from scrapy_dust.crawl_log.hiding import Hider
 from scrapy_dust.crawl_log.recording import Body, Describer, to_message
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
-#: In seconds: for a process that does not read what it is told, and for one to finish.
+#: The most seconds to wait for a process that does not read, and for one to finish.
 PATIENCE = 10.0
 _LAST_PATIENCE = 60.0
-#: A process that died so often without having lived for a minute would die again.
+#: After so many deaths, each within a minute of the start, the process is not started again.
 _DEATHS = 5
 _A_LIFE = 60.0
 _PIPE = 1 << 20
-#: So many bytes are handed over at a time, at most every `FLUSH_SECONDS`.
+#: The bytes that are handed over at a time, at most every `FLUSH_SECONDS`.
 _BATCH = 1 << 17
 FLUSH_SECONDS = 0.25
 
@@ -126,7 +126,7 @@ class RecorderBeside:
         return (sum(int(count) for count, _, _ in told), told[-1][2]) if told else None
 
     def _start_process(self) -> subprocess.Popen[bytes]:
-        # What glibc keeps of memory that is free: each page takes and frees as much as the one before.
+        # Makes glibc keep free memory: each page takes and frees as much as the one before.
         process = start_beside("scrapy_dust.crawl_log.recording", MALLOC_TOP_PAD_=str(4 << 20))
         assert process.stdin is not None
         _widen(process.stdin.fileno())

@@ -22,7 +22,7 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_dust.crawl.plain_requests import are_plain, is_of_the_crawl, is_value
 from scrapy_dust.crawl.requests import ALONE, ASKED, without_url
 
-#: Said by Scrapy, or of the crawler and not of the page.
+#: Headers that Scrapy sets, or that describe the crawler and not the page.
 _NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"Proxy-Authorization"})
 
 _META = "meta:"

@@ -22,7 +22,7 @@ from scrapy_dust.crawl.requests import ALONE, ASKED
 if TYPE_CHECKING:
     from scrapy import Request
 
-#: What Scrapy calls without a callback, where a spider does not say otherwise.
+#: The method that Scrapy calls for requests without a callback.
 _DEFAULT = "parse"
 
 

@@ -28,10 +28,10 @@ from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suspected_walls import Belief, NoItem, Walls
 from scrapy_dust.sites import site_of
 
-#: So many answers wait for their requests to be judged. Of the oldest beyond these, all requests count as new.
+#: The most answers that wait for their requests to be judged. Of older answers, all requests count as new.
 _UNJUDGED = 1000
 
-#: Is told of a request whose page the spider has taken, with a doubt if nothing new came of the page.
+#: A function that is called with each request whose page the spider has taken, and a doubt if the page brought nothing new.
 Told = Callable[[Request, Doubt | None], None]
 
 

@@ -11,17 +11,17 @@ from typing import Any, Literal
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
-#: As the crawl log says it.
+#: The names of renderers in the crawl log.
 Renderer = Literal["playwright", "splash"]
 
 # The keys in a request's meta. By the user:
 OPT_OUT = "dust"  #: False: no rule is applied to it
 # By us, for spiders to read:
-#: A rule would have filtered it, and it is fetched to see whether the rule still holds. The canary's URL, the URL that
+#: Marks a canary: a rule would have filtered it, and it is fetched to test the rule. Has the canary's URL, the URL that
 #: was fetched in its stead, if known, and the key of their class.
 CANARY = "dust_canary"
 ORIGINAL_URL = "dust_original_url"  #: the URL that was written where the request's own was put instead
-#: By our validation: fetched to judge a rule. It is not recorded, since a log of URLs that were made up to try a rule
+#: Marks a request of scrapy-dust's validation, fetched to judge a rule. It is not recorded, since a log of URLs that were made up to try a rule
 #: would teach that rule again.
 TRIAL = "dust_trial"
 # Internal, of which those that name a URL have the request's own, since spiders copy meta from one request to the next:
@@ -47,7 +47,7 @@ LET_THROUGH = (
     "_dust_let_through"  #: the keys with which it was let through, in hex, while rules are being learned
 )
 
-#: What comes last does so below all that spiders ask for themselves.
+#: Added to the priority of requests that come last: far below the priorities that spiders set.
 LAST = -1_000_000
 
 

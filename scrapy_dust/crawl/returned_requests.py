@@ -16,7 +16,7 @@ from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.components import listen
 
-#: With each answer, so that queues do not fill at once; and when the spider is idle.
+#: The most requests to queue with each answer, so that queues do not fill at once; and when the spider is idle.
 _WITH_AN_ANSWER, _WHEN_IDLE = 10, 1000
 
 

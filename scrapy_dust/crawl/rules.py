@@ -59,12 +59,12 @@ class CrawlRules:
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
     goes_on: bool = False  #: an earlier crawl has begun the job
-    #: What the job had learned before it was paused.
+    #: The rules that the job had learned before it was paused.
     before: LearnedBefore = field(default_factory=LearnedBefore)
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
-    #: By site, of rules that reach only so far (`believe/reach.py`).
+    #: By site, how far rules reach that do not hold for any value (`believe/reach.py`).
     shown: Mapping[str, Mapping[Rule, Mapping[str, int]]] = field(default_factory=dict)
-    #: By site; they suppress nothing.
+    #: Rules on probation, by site. They suppress nothing.
     on_probation: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
     @property

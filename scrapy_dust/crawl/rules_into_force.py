@@ -27,7 +27,7 @@ from scrapy_dust.rules.rule import Rule
 
 #: Seconds between two times that keys are made; and how many of them that takes.
 _EVERY, _SLICE = 0.05, 0.008
-#: URLs of all sites that get new keys; of others a class is fetched once more.
+#: The most URLs of all sites that get new keys. The classes of other URLs are fetched once more.
 REMEMBERED = 500_000
 
 Told = Callable[[str], None]

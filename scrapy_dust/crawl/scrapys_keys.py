@@ -17,7 +17,7 @@ from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 from w3lib.url import canonicalize_url, safe_url_string
 
-#: Whose `scrapy.utils.request.fingerprint` was read. A test compares the keys.
+#: Versions of Scrapy whose `scrapy.utils.request.fingerprint` was read. A test compares the keys.
 COMPARED = ((2, 19),)
 
 

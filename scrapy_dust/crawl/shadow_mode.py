@@ -26,7 +26,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
-#: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.
+#: How many URLs that a rule would have filtered are fetched again; and how many suffice if all show the same.
 _LOOKED_AT, _UNANIMOUS = 10, 3
 
 _STATS = {Outcome.SAME: Stat.SHADOW_SAME, Outcome.DIFFERENT: Stat.SHADOW_DIFFERENT}

@@ -16,7 +16,7 @@ from scrapy.http import Response
 #: Successful answers that show no page: accepted, other than asked for, empty, and a part.
 _NO_PAGES = frozenset({202, 204, 205, 206})
 
-#: Requests of one callback that are looked at; one that yields more has found more than its own page.
+#: The most requests of one callback that are looked at. A callback that yields more has got a page of its own.
 _ASKED = 200
 
 

@@ -29,7 +29,7 @@ from scrapy_dust.stats import Stat
 #: Seconds between two looks for URLs that keep others waiting for too long.
 _LOOKING = 0.1
 
-#: Who is led where all are led.
+#: The origin noted for a page that belongs to no class, since it is where all are led.
 _NOBODY: Standing = (b"", 0)
 
 

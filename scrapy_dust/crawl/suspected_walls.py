@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from scrapy_dust.crawl.components import Latest
 
-#: So many classes of a kind are tried, each with so many aliases.
+#: How many classes of a kind are tried, and with how many URLs each.
 _TRIED, _ALIASES = 3, 5
-#: So many classes must show the same answer before one of them is tried. Two are often one page that no rule knows of.
+#: How many classes must show the same answer before one of them is tried. Two are often one page that no rule knows of.
 _ALIKE = 3
-#: So much is remembered: answers that one class has shown, kinds, and classes of a kind.
+#: The most entries that are remembered: answers that one class has shown, kinds, and classes of a kind.
 _ANSWERS, _KINDS, _CLASSES = 50_000, 1_000, 10_000
 
 
@@ -52,7 +52,7 @@ class Walls:
     def __init__(self) -> None:
         self._answers: Latest[Hashable, bytes] = Latest(_ANSWERS)  #: shown by this class alone
         self._kinds: Latest[Hashable, _Kind] = Latest(_KINDS)
-        self._last: Latest[bytes, Hashable] = Latest(_CLASSES)  #: of each class the kind it has shown last
+        self._last: Latest[bytes, Hashable] = Latest(_CLASSES)  #: the kind that each class has shown last
 
     def note_nothing(self, callback: Hashable, class_key: bytes) -> Belief:
         """Whether an answer for the class *class_key* from which *callback* has yielded nothing is a page or a wall."""

@@ -31,10 +31,10 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
-#: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
+#: The number of suppressed URLs that are fetched at a time to test a rule in doubt.
 PROBES = 10
 
-#: So many canaries that could not be judged, beyond those that could, put a rule in doubt; twice as many suspend it.
+#: A rule is in doubt if this many more canaries could not be judged than could; with twice as many it is suspended.
 UNJUDGED = 10
 
 Known = tuple[str, "Rule"]  # a rule with its site

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: In a request's meta, internal: it comes last; its turn, and how much its priority was lowered for it.
+#: In a request's meta, internal: it comes last; its turn, how much its priority was lowered, and its form.
 LAST = "_dust_last"
 #: The same: it was drawn from what comes last.
 DRAWN = "_dust_drawn"
@@ -57,11 +57,11 @@ _OF_A_TRAP = "_dust_of_trap"
 #: How much lower a priority is for each turn, for each parameter, and for each part that chance makes of what waits.
 _TURN, _NAME, _DRAW = 20_000_000, 1_000_000, 100_000
 _DRAWS = 8
-#: Of URLs that wait in a crawl that caps, half come with their like, and the others with those of so many parameters less.
+#: With ``"cap"``, half of the URLs that wait come in their usual order, and the others with URLs of so many parameters less.
 _LESS = (0, 0, 0, 0, 1, 1, 2, 3)
-#: Of what has no turn yet, the share that may be fetched to see whether its form brings something again.
+#: The share of waiting URLs that may be fetched before their turn, to see whether their form brings something again.
 _PROBES = 0.25
-#: So many requests are put off at a time; the next one is fetched, so that nothing else waits for it.
+#: The most requests that are put off at a time; the next one is fetched, so that nothing else waits for it.
 _AT_A_TIME = 100
 #: Requests on their way whose places are remembered.
 _GOING = 10_000

@@ -35,7 +35,7 @@ class Event(NamedTuple):
     key: str | None = None  #: the canonical form
     keeper: str | None = None  #: what was fetched instead
     note: str | None = None  #: why it was returned, or what the test showed
-    #: What it takes to make the request again, beside its URL; None: it cannot be made again from here.
+    #: All that is needed to make the request again, beside its URL; None: the request cannot be made again.
     request: Mapping[str, object] | None = None
     lacks: tuple[str, ...] = ()  #: parts of the request that a journal cannot hold
 

@@ -15,7 +15,7 @@ from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS
 from scrapy_dust.visits.pages import SiteLog
 from scrapy_dust.visits.strata import template_of
 
-#: Such pages of a kind that are worth the first fetches; and those that are worth as many as make a place surely volatile, whatever
+#: How many such pages of a kind are worth the first fetches; and how many are worth all that make a place surely volatile, whatever
 #: they save.
 _WORTH, _WORTH_ALL = 2 * LEAST_URLS, 2 * LEAST_SURE
 #: URLs that are told: the crawl can fetch some of them only.

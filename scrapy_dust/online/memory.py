@@ -20,7 +20,7 @@ from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, page_beh
 
 #: Bytes for the pages of all sites together.
 MOST_BYTES = 300_000_000
-#: Of a page, what Python takes for it beside what is packed, with the hashes by which copies are noticed.
+#: Bytes that Python takes for a page beside its packed bytes, with the hashes by which copies are noticed.
 _BESIDE = 500
 
 _MOST_REDIRECTS = 5
@@ -37,7 +37,7 @@ class SiteMemory:
         self.size = 0  #: bytes, about
         self._visits: dict[str, bytes] = {}
         self._changing: set[str] = set()  #: URLs that did not show the same text twice
-        #: What URLs in units showed the second time, if that was not the same.
+        #: The second answers, with units, of URLs whose two answers differed.
         self._again: dict[str, bytes] = {}
         self._items: dict[str, PackedUnits] = {}  #: what the spider took, by URL
         #: URLs that have shown two pages, and whether these differed.

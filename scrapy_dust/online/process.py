@@ -30,7 +30,7 @@ from scrapy_dust.visits.pages import Visit
 
 #: Seconds between two looks into the log.
 _PAUSE = 0.2
-#: For each second that looks took, so many seconds none is taken: they cost a fifth of a core at most.
+#: Seconds of rest for each second that looks took: looks cost a fifth of a core at most.
 _REST = 4.0
 #: Seconds that are spent on sites where URLs wait, at a time.
 _TO_DECIDE = 2.0

@@ -29,7 +29,7 @@ from scrapy_dust.stats import Stat
 #: In a request's meta, internal: the id under which a worker holds it while it is in a queue of its own.
 HELD = "_dust_held"
 
-#: So many requests of a dead worker are taken over at a time.
+#: The most requests of a dead worker that are taken over at a time.
 _AT_A_TIME = 200
 
 #: In seconds: how often a worker says that it is alive, at least, and at most.
@@ -44,10 +44,10 @@ class Leases:
         self._lease = lease * 1000
         self._shares_queue = shares_queue
         self._queue: LeasedQueue | None = None
-        self.flights: dict[str, Request] = {}  #: what Scrapy is at, by the ids under which it is held
-        self._answered: set[str] = set()  #: of those: what goes on is their links and items
-        self._queued: set[str] = set()  #: what is in a queue of this worker's, or on its way into one
-        self._adopted: set[str] = set()  #: of those: what another worker had let through
+        self.flights: dict[str, Request] = {}  #: requests that Scrapy works at, by the ids of their leases
+        self._answered: set[str] = set()  #: ids of those that have an answer
+        self._queued: set[str] = set()  #: ids of requests that are, or will be, in this worker's own queue
+        self._adopted: set[str] = set()  #: ids of queued requests that another worker had let through
         self._parked: list[tuple[Request, Callable[[Request], object]]] = []
         self._postponed: list[Callable[[], object]] = []
         self._is_gone = False

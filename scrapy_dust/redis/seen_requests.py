@@ -16,7 +16,7 @@ from scrapy_dust.redis.server import Server
 class SeenByAll(RFPDupeFilter):
     """A replacement for Scrapy's own dupefilter under `DustDupeFilter`, for all workers."""
 
-    #: It lets nothing through twice.
+    #: Read by `DustDupeFilter`: this dupefilter lets no request through twice.
     forgets_nothing = True
 
     def __init__(self, crawler: Crawler, server: Server, leases: Leases) -> None:

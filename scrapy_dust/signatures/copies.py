@@ -49,12 +49,12 @@ class Kind(StrEnum):
 
 #: Different texts of a site to have seen before any of it is called boilerplate, and how many must have it.
 _TEXTS, _LEAST = 8, 3
-#: And the share of them that must, for a page to say nothing by it. To be alike, pages must share more than what any
+#: The share of a site's texts that must have a part for a page to say nothing by that part. To be alike, pages must share more than what any
 #: three texts have: a section may be a small part of a site, and its frame most of each of its pages.
 _SHARE = 0.2
 #: Fewer words than these are too little for an HTML page; fewer shingles beside the boilerplate to be nearly another one.
 LITTLE, LITTLE_TO_COMPARE = 10, 20
-#: Of what nobody can read: fewer bytes are a dot or an empty answer.
+#: Files without text that have fewer bytes are a dot or an empty answer.
 LITTLE_BYTES = 64
 #: Errors are short: one that has more units of its own, or more words, is a page about errors.
 _LONGEST_ERROR, _SHORT = 20, 60

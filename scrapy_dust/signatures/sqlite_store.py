@@ -36,9 +36,9 @@ from scrapy_dust.signatures.store_interface import (
 FORMAT = 1
 #: Kept pages wait for so many, or so long, until they are written.
 _PENDING, _SECONDS = 500, 1.0
-#: Of a crawl whose pages cannot be written, at most so many wait.
+#: The most pages that wait in a crawl that cannot write them.
 _MOST_PENDING = 50_000
-#: For another crawl's transaction, in seconds.
+#: How long to wait for another crawl's transaction, in seconds.
 _PATIENCE = 2.0
 _CACHE_KB = 64 * 1024
 

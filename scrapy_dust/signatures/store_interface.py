@@ -13,11 +13,11 @@ from scrapy_dust.signatures.copies import Face, Kind, Shingles
 
 Signatures = tuple[bytes, ...]  #: of one page: of its bytes and, where it has words, of its text
 
-#: Of the pages that may be near a page, so many are compared.
+#: The most candidates for a page's near-duplicates that are compared.
 MOST_CANDIDATES = 32
 DAY = 86_400
 
-#: As stored. What is not in it is never stored.
+#: The kinds in the order of the numbers by which they are stored. Other kinds are never stored.
 KINDS = (Kind.CONTENT, Kind.LITTLE, Kind.ERROR)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from scrapy_dust.signatures.sqlite_file import SqliteFile
 
 FORMAT = 1
-#: For another crawl's transaction, in seconds.
+#: How long to wait for another crawl's transaction, in seconds.
 _PATIENCE = 10.0
 _ADVICE = "Remove the file, and all pages are fetched again, or mend its permissions."
 _SCHEMA = """
