@@ -24,7 +24,7 @@ from scrapy_dust.visits.strata import template_of
 ENOUGH = 3
 #: What is remembered: URLs without one of their parts, in 8 MB, and what is known of parts, some 20 MB.
 _SEEN, _KNOWN = 1 << 18, 100_000
-#: Parts of a URL; those of a longer one are not looked at.
+#: Parts of a URL; a URL with more parts is ignored.
 _MOST_PARTS = 24
 _ABSENT = 1
 
@@ -123,8 +123,8 @@ class Aliases:
 
 
 def _canonical(url: str) -> tuple[int, int]:
-    """For a page that names *url* as canonical: a hash under which all such pages are compared, and the number of the
-    part of URLs that canonical URLs of this host leave out.
+    """For a page that names *url* as canonical: a hash under which all such pages are compared, and a number for all
+    canonical URLs of the host, in the place of the number of a part of URLs.
     """
     host = url.partition("://")[2].partition("/")[0]
     return _hash(f"canonical {url}"), _hash(f"canonical of {host}")

@@ -69,7 +69,7 @@ class Same(StrEnum):
 
     SAME = "same"
     DIFFERENT = "different"
-    UNKNOWN = "unknown"  #: it cannot be told
+    UNKNOWN = "unknown"  #: nobody can tell
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from scrapy_dust.page.words import split_words
 
 #: Words in a shingle. They are short: of a page in which a date has changed, four of these differ, and ten of a log's.
 WIDTH = 4
-#: Of the words, so many stand beside the signature.
+#: Words of a page that are kept beside its signature.
 _BEGINNING = 60
 
 

@@ -50,7 +50,7 @@ from scrapy_dust.page.walls import alike, walls
 from scrapy_dust.visits.pages import LEAST_OWN, PackedUnits
 from scrapy_dust.visits.strata import template_of
 
-#: Of a URL that was asked for more often only the first answers are looked at.
+#: Answers to one URL that are compared: the first ones.
 MOST_ANSWERS = 5
 
 #: Different contents, as a share of all links, that links for the page itself may lead to and say nothing.
@@ -85,7 +85,7 @@ class Content:
     )
 
 
-#: Of a URL that is known to show no page.
+#: The content of a URL that is known to show no page.
 NOTHING_SHOWN = Content(None, "", 0)
 
 
@@ -198,14 +198,14 @@ class _Read:
     """The units of a site's pages by themselves, before links are followed."""
 
     core: Sums  #: of the units that count, without links
-    steady: Sums  #: the same without units that stand where pages like them change
+    steady: Sums  #: of the units in `core`, without units at places that change on similar pages
     links: Flat  #: those that count
     beside: Flat  #: what links for the page itself say beside its URL
     own: _Own
     template: SiteTemplate
     volatile: Volatile
     places: Sequence[int]
-    changing: Mask  #: which answers have units that count where pages like them change
+    changing: Mask  #: the answers with units that count at places that change on similar pages
 
 
 def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _Read:

@@ -199,7 +199,7 @@ _URL_LIKE = re.compile(r"[/?=&]")
 #: What a thing in a list may be.
 _TICKS = frozenset("checked selected disabled open".split())
 _STATES = frozenset("disabled readonly required hidden open reversed controls loop muted".split())
-#: Of `link`: what is for browsers.
+#: Relations of `link` elements whose URLs are for browsers only.
 _FOR_BROWSERS = frozenset(
     "stylesheet icon shortcut preload modulepreload prefetch preconnect dns-prefetch prerender "
     "mask-icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image manifest pingback".split()
@@ -541,7 +541,7 @@ def _is_url(value: str) -> bool:
 
 
 def _look_of(style: str) -> str:
-    """What a `style` attribute says, without URLs and white space."""
+    """The text of a `style` attribute, without URLs and white space."""
     return "".join(_STYLE_URL.sub("url(", style).split())
 
 

@@ -15,13 +15,13 @@ from itertools import pairwise
 
 from scrapy_dust.page.places import PATH_BITS, Kind
 
-#: What stands in an element: what it is, a digest, and how many texts and media it has.
+#: A part of an element, be it an element or a text: its kind, a digest, and the number of texts and media in it (its leaves).
 Part = tuple[int, int, int]
 
-#: Of an element; a larger one is no item, but a part of the page.
+#: Leaves of an element that is one item, and of a row of cells; a larger element is a part of the page.
 MAX_LEAVES = 24
 MAX_CELLS = 64
-#: As what a part is, for text between elements.
+#: The kind of a part that is text between elements.
 TEXT = 0
 
 _MASK = (1 << 64) - 1

@@ -73,7 +73,7 @@ _LONG_NUMBER = re.compile(rf"\d{{{_DIGITS}}}|\.\d{{{_FRACTION}}}")
 
 
 class ItemFields:
-    """What one crawl's items have had in their fields so far, by which constants and counters are known."""
+    """The values of item fields in one crawl so far. They show which fields are constants or counters."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[Kind, str], tuple[int, str]] = {}

@@ -27,7 +27,7 @@ from scrapy_dust.page.units import is_sound, units_of, unpack
 from scrapy_dust.visits.pages import PackedUnits, Visit
 
 #: Pairs of URLs of one kind that must differ in a field, and kinds, for the field to change in any case; and the share of
-#: all pairs that may be the same all the same.
+#: all pairs that may nevertheless have equal values.
 _PAIRS, _KINDS, _SAME = 3, 2, 0.2
 #: The share of pages on which a field may look like chance and count.
 _CHANCE = 0.05

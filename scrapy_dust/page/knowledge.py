@@ -159,7 +159,7 @@ def lacking_of_frame(units: UnitSet, knowledge: Knowledge) -> UnitSet:
 
 
 def _of_template(units: UnitSet, knowledge: Knowledge) -> UnitSet:
-    """Those of *units* that belong to the site's template. A link to the page itself counts as any other link."""
+    """The *units* that belong to the site's template. A link to the page itself counts as any other link."""
     found = within(distinct(as_links(units)), knowledge.template)
     kept: UnitSet = found[is_of(found, *CONTENT)]
     return kept

@@ -32,9 +32,9 @@ class Lists:
 
     urls: Sequence[str]
     bounds: Sequence[int]  #: where the answers of each URL begin, and how many answers there are
-    core: npt.NDArray[np.uint64]  #: of each answer a sum of all but its links
-    counts: Mask  #: it shows something, and no wall
-    are_lists: Mask  #: it shows links only
+    core: npt.NDArray[np.uint64]  #: for each answer a sum of its units except links
+    counts: Mask  #: the answers that show something, and no wall
+    are_lists: Mask  #: the answers that show links only
 
     def said(self, said: Said, resolve: Callable[[Said], Resolved]) -> Said:
         """*said* with the contents of lists added. *resolve*: finds the contents to which links lead, given the

@@ -17,7 +17,7 @@ from scrapy_dust.page.paths import MAX_DEPTH
 
 #: A tag as the parser would write it, without its brackets, and the text after it.
 Token = tuple[str, str]
-#: Of no element; only its text counts.
+#: The tag of a token that is no element, so that only its text counts.
 _NOTHING = "!"
 
 _XML = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-#: Of a body; what stands in front of a page is short.
+#: Bytes of a body that are searched: pages that stand in front of others are short.
 _READ = 512 * 1024
 
 

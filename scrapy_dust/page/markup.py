@@ -130,7 +130,7 @@ def _title(tree: LexborHTMLParser) -> str | None:
 
 
 def _canonical(tree: LexborHTMLParser, url: str, encoding: str) -> str | None:
-    """The canonical URL that a document names, absolute; None if it names none."""
+    """The canonical URL that a document names, absolute; None if it names none or several."""
     hrefs = [
         node.attributes.get("href") or ""
         for node in tree.css("link[rel][href]")

@@ -15,7 +15,7 @@ import re
 
 #: Deep documents have some tens of tags open at once, and browsers stop at 512.
 MAX_OPEN_TAGS = 1000
-#: Of one tag, and of all tags ``html`` and ``body``, whose attributes come together in one element.
+#: Attributes of one tag, and of all tags ``html`` or ``body`` together, since the parser joins these into one element.
 MAX_ATTRIBUTES = 500
 #: Characters of open formatting elements, summed over all tags: what the parser may have to copy.
 MAX_COPIED = 6_000_000
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 )
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 
-#: So many start tags make a tree so deep in 0.2 s; the tree of so few cannot grow by more than a half of its square.
+#: Start tags whose tree, however deep, takes 0.2 s; and start tags so few that copies add at most half their square.
 _MODERATE, _FEW = 12_000, 300
 #: Elements that the parser may add by copying; each takes some 360 bytes.
 _MAX_COPIES = 600_000

@@ -11,13 +11,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from scrapy_dust.page.values import hash_of
 from scrapy_dust.url.value_classes import may_be_token
 
-#: As often a URL is looked for that stands in another.
+#: How many times a text is decoded, to find URLs that stand in other URLs.
 _ROUNDS = 3
 #: Characters of a session id at the least.
 _TOKEN = 8
 #: Links for the page itself that a place holds at most; more of them are a list.
 MOST_OWN_LINKS = 3
-#: Parameters that are looked for; a page with more has none that speak of it.
+#: Parameters of the page's URL that are looked for, the first ones.
 _MAX_PARAMETERS = 20
 
 _HOST = re.compile(r"\Ahttps?://[^/?#]*+")

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from scrapy_dust.page.markup import MAX_TITLE, Document
 from scrapy_dust.page.unit_reading import units_of_pages
 
-#: Of the body. The end of a PDF says where its parts are, so it is read as a whole or not at all.
+#: Bytes of a PDF. Its end says where its parts are, so a PDF is read as a whole or not at all.
 MAX_PDF_BYTES = 16 * 1024 * 1024
 MAX_PAGES = 500
 SECONDS = 10

@@ -28,7 +28,7 @@ PACKED = re.compile(rb"(?:[g-z0-9+/]{0,%d}+[A-Za-f])*+" % (MAX_DIGITS - 1))
 #: As the value of a unit of `Kind.OWN`: it repeats the page's own URL, and says nothing else.
 REPEATED = 1
 
-#: Of places, as people read them: `text div#main span.price`.
+#: The names of places for people: `text div#main span.price`.
 Names = Mapping[int, str]
 
 

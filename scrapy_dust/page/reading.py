@@ -14,7 +14,7 @@ from scrapy_dust.page.words import split_words
 if TYPE_CHECKING:
     from scrapy_dust.page.wording import Said
 
-#: Of a body; the rest is in its digest only.
+#: Bytes of a body that are read; the rest is in its digest only.
 MAX_BYTES = 2 * 1024 * 1024
 #: Characters of a text that are shown to people.
 MAX_READ = 20_000

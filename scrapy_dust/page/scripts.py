@@ -31,7 +31,7 @@ _JSON_TYPES = re.compile(r"json|importmap|speculationrules", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
-#: Of a script with more values, most of which is code, there is one unit.
+#: Values of a script that are units. A script with more values that is mostly code is one unit.
 _MAX_OF_CODE = 100
 _OPENING, _CLOSING, _QUOTES = frozenset("{["), frozenset("}]"), frozenset("\"'`")
 

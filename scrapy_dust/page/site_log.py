@@ -235,7 +235,7 @@ class LogComparison:
     ) -> None:
         self.nothing = nothing  #: URLs that show no page
         self.taken = items  #: what the spider took
-        self.items = items  #: the same without fields that change in any case
+        self.items = items  #: the values in `taken` without fields that change in any case
         self._units: dict[str, list[PackedUnits]] = {}
         self._times: dict[str, str | None] = {}  #: when the first answer came
         for one in shown:

@@ -23,7 +23,7 @@ from scrapy_dust.page.unitsets import EMPTY, Mask, UnitSet, is_in, is_of, places
 LEAST_PAGES, SHARE = 4, 0.8
 #: Path templates in which a unit must be common.
 LEAST_TEMPLATES = 2
-#: Of a site with one path template: different pages, and the share of them that must have a unit.
+#: For a site with one path template: how many different pages it must have, and the share of them that must have a unit.
 LEAST_CONTENTS, SHARE_OF_ALL = 8, 0.95
 #: The share of the pages that must have a link for the page itself at a place.
 SHARE_WITH_LINKS = 0.5

@@ -26,7 +26,7 @@ _BEGINNING = 48
 _CREDIT, _EARNED, _MOST_CREDIT = 8, 4, 64
 #: Elements of one start tag that are remembered at once.
 _MOST_ALIKE = 200
-#: For each character of a document so many are remembered, of elements inside each other.
+#: Characters remembered for each character of a document, since elements stand inside each other.
 _SHARE = 4
 
 

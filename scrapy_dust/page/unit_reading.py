@@ -22,7 +22,7 @@ from scrapy_dust.page.wording import Said
 _XML = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*+(?:\s|/?>))")
 _JSON = re.compile(r"\s*+[{\[]")
 _BETWEEN_BLOCKS = re.compile(r"\n[ \t\r]*+\n")
-#: Of what is remembered between pages, some 30 MB.
+#: The size of the cache between pages, some 30 MB.
 _MAX_MEMORY = 60_000
 _memory = Memory()
 

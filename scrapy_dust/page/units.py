@@ -31,15 +31,15 @@ from scrapy_dust.page.places import (
 )
 from scrapy_dust.visits.pages import PackedUnits
 
-#: Of one page. Of a page with more, those of least hashes are kept, so that like pages keep the same.
+#: Units of one page. Of a page with more, the units of least hash are kept, so that similar pages keep the same units.
 MAX_UNITS = 4000
-#: Of one page in a log, for the same reason. So a record takes up to five times the room that it takes without, and three
+#: Units of one page in a log, chosen likewise. So a record takes up to five times the room that it takes without, and three
 #: times where much of a page is common to all pages.
 MAX_LOGGED = 400
-#: Of what is kept of a page with more, one in so many may be a link. How links are written changes with the host, and
+#: Of the units kept of a page with more, one in so many may be a link. How links are written changes with the host, and
 #: must not decide which texts are kept.
 _LINK_SHARE = 4
-#: So many links of any page are kept.
+#: Links that are kept of any page.
 _LINKS = MAX_LOGGED // _LINK_SHARE
 
 _EXACT = (1 << EXACT_BITS) - 1

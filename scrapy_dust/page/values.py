@@ -28,7 +28,7 @@ _EXACT = (1 << 32 - SHAPE_BITS) - 1
 _DIGIT = re.compile("[0-9]")
 #: A word with a digit, in text whose white space is collapsed.
 _NUMBERED = re.compile("(?<![^ ])[^ 0-9]*+[0-9][^ ]*+")
-#: Of a word with a digit the signs of currencies belong to its shape. Letters do not: it may be a token.
+#: Signs of currencies, which belong to the shape of a word with a digit. Letters do not: the word may be a token.
 _SIGNS = re.compile("[$¢£¤¥₠-⃏]")
 # From where a word begins: else each letter of a long word would be a begin.
 _NUMBER = re.compile(r"(?<![^\W_])[^\W_0-9]*+[0-9][^\W_]*+")

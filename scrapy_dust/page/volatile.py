@@ -41,9 +41,9 @@ from scrapy_dust.page.unitsets import (
 )
 from scrapy_dust.page.wording import NOTHING_READ, Parts
 
-#: URLs that must show a place to change, and the share of its units that may outlive a second fetch all the same.
+#: URLs that must show a place to change, and the share of its units that may nevertheless survive a second fetch.
 LEAST_URLS, MOST_SURVIVORS = 3, 0.1
-#: The same share, where of as many URLs no unit there outlived a second fetch.
+#: The share of units that may survive where `LEAST_URLS` URLs have kept no unit of the place.
 MOST_DRAWN_AGAIN = 1 / 3
 #: URLs that must show a place to change for it to be surely volatile, and as many again for each unit that stayed. A share
 #: s of pages that keep what stands there goes unnoticed so long with a probability of (1 - s)**20: whatever s is, less

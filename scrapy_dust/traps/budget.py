@@ -23,7 +23,7 @@ from scrapy_dust.traps.forms import ENDLESS, Form
 #: Of the credit of a form, what one page takes; and what it begins with: as any form, as a facet, as one of URLs that repeat others, and
 #: as one that only pages of a trap link to.
 _PART, CREDIT, OF_A_FACET, _OF_AGAIN, _OF_A_TRAP = 1 / 8, 4.0, 2.0, 0.5, 0.5
-#: Credit below which a form comes after all others, after those, and after those.
+#: Limits of credit: a form below the first comes after all others, and later still below the second and the third.
 TURNS = (1.0, 1 / 8, 1 / 64)
 #: When a URL has its turn: at once, or after all of which more is known; what brought nothing comes later than that.
 AT_ONCE, AFTER, BARREN = 0, 1, 2
@@ -40,12 +40,12 @@ _PROBED = 32
 _NOWHERE = 100
 #: URLs that each page of a form must bring for it to feed itself. A chain has one.
 _GROWS = 1.5
-#: Of so many pages, a spider makes items of one at least where items are all that it is after.
+#: A spider that is after nothing but items makes items of at least one in so many pages.
 _SHARE = 8
-#: The share of pages from which on a spider makes an item of each.
+#: The share of pages with items from which on the spider counts as making items of every page.
 _EACH = 0.95
 
-#: Forms of a family, and of all.
+#: Forms of one family, and forms of all families, that are remembered.
 _OF_A_FAMILY, _OF_ALL = 256, 50_000
 
 

@@ -24,7 +24,7 @@ UNREAD = 12
 _LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
 #: Things of one family that are remembered as shown.
 _LISTED = 500_000
-#: So much longer is a row of pages of which only their words are new, and one of selections that may show more.
+#: How many times longer a row must be if its pages have new words only, or if selections may show more.
 _TWICE = 2
 
 
@@ -49,7 +49,7 @@ class Shown:
     """The things that pages of one family have shown, and what selections add: its facets, and URLs that repeat others."""
 
     pages: int = 0  #: of facets
-    bringing: int = 0  #: of these, with something new
+    bringing: int = 0  #: pages of facets with something new
     shown: int = 0  #: things, each as often as a page shows it
     before: set[int] = field(default_factory=set)  #: what the last selection shows
     last: set[int] = field(default_factory=set)  #: what the last page shows, though it be no selection
@@ -122,8 +122,8 @@ class Row:
 class Queue:
     """The number of URLs that wait for their turn, of one form or of all forms that end together."""
 
-    left: int = 0  #: that wait
-    came: int = 0  #: that have begun to wait, or were fetched early, since something new was found
+    left: int = 0  #: URLs that wait
+    came: int = 0  #: URLs that have begun to wait, or were fetched early, since something new was found
     went: int = 0  #: pages that were drawn since then
     is_over: bool = False  #: a row was long enough, and too many were left to fetch them all
 

@@ -212,7 +212,7 @@ def _repeats(parts: list[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _sign_and_word(part: str) -> tuple[str, str]:
-    """What a path template shows in the place of the segment *part*, and the word of *part* that may be another one on other
+    """The sign or word for the segment *part* in a path template, and the word of *part* that may be another one on other
     URLs of the form; no word for a number or a mixed text.
     """
     plain = unquote(part) if "%" in part else part

@@ -19,13 +19,13 @@ from scrapy_dust.traps.forms import named
 
 #: Pairs of pages that said the same, of so many different pages, make a parameter idle.
 _SAME, _PAGES = 3, 2
-#: So many pairs that differ say that it matters.
+#: Pairs of pages that differed, from which on a parameter matters.
 _DIFFERENT = 2
-#: Pages of a site that are read for it, parts of URLs that are remembered for it, and sites.
+#: Pages of a site that are read to find idle parameters, URLs of a site that are remembered for that, and sites.
 _READ, _PARTS, _SITES = 200, 2000, 20_000
 #: Parameters of a site that are looked at.
 _NAMES = 30
-#: So many URLs of sites that have idle parameters are remembered, as fetched or as linked.
+#: URLs of sites with idle parameters that are remembered, as fetched or as linked.
 _FETCHED = 500_000
 
 #: One of so many pages is compared with those that repeat it, and the share of them that may differ.

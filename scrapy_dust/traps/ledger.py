@@ -51,16 +51,16 @@ class Arrived:
     account: Account
     is_read: bool
     is_drawn: bool  #: from what waited
-    follows_links: bool  #: it is not known yet what its links are worth
+    follows_links: bool  #: the worth of the page's links is not known yet
     items: int = 0
     new_items: int = 0
-    links: int = 0  #: that are worth something
+    links: int = 0  #: links that are worth something
     leads_on: bool = False  #: it has a link to where something new may come
     hopes: bool = False  #: it has a link to where the spider may find what it is after
-    is_same: bool = False  #: it says what another page says that it repeats
-    things: set[int] = field(default_factory=set)  #: that it shows, if it is a selection of things
-    brought: set[int] = field(default_factory=set)  #: of these, what nobody knew
-    listed: set[int] = field(default_factory=set)  #: all things that it shows, fetched before or not
+    is_same: bool = False  #: the page has the same text as the page whose URL it repeats
+    things: set[int] = field(default_factory=set)  #: things that the page shows, if it is a selection
+    brought: set[int] = field(default_factory=set)  #: those of `things` that were unknown before
+    listed: set[int] = field(default_factory=set)  #: all things that the page shows, fetched before or not
     lists: bool = False  #: it goes on with a list
 
 
@@ -195,7 +195,7 @@ class Ledger:
         self.budget.came(site, account, Page(0.0, anything=False, words_only=True), is_drawn=is_drawn)
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
-        """The gain of *page*; None if the page was not read. *read* gives the page's text."""
+        """The gain of *page*; None if the page says nothing about its form. *read* gives the page's text."""
         are_chosen = self.budget.items_are_chosen(page.site)
         if page.new_items and (are_chosen or not page.is_read):
             return Page(MOST, items=page.items)

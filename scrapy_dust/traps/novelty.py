@@ -20,10 +20,10 @@ from scrapy_dust.traps.said import Said
 MOST = 8.0
 _MEDIUM, _WORD, _NUMBER, _RUN = MOST, 2.0, 0.25, 0.25
 
-#: Hashes that are remembered of a family, and of all.
+#: Hashes that are remembered of one family, and of all families.
 _OF_A_FAMILY, _OF_ALL = 50_000, 1_000_000
 
-#: Pages of a family that say what all of its pages say.
+#: Pages of a family that must be read before words common to all of its pages are known.
 _COLD = 3
 
 _OWN, _DIGITS = b"#", b"0"
@@ -39,7 +39,7 @@ class New(NamedTuple):
     has_media: bool = False  #: whether a picture or a file is new
 
 
-#: Of a page that cannot be read.
+#: The news of a page that cannot be read.
 UNKNOWN = New(MOST, anything=True, has_media=True)
 
 
