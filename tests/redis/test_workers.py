@@ -201,7 +201,9 @@ def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_serv
     assert len(in_flight) == AT_A_TIME / 4
     # When a first alias has failed, one worker asks for the next alias, and another one may meet a third at that moment.
     failed = {content for content in counts if content % FIRST_ALIAS_FAILS == 3}
-    assert {content for content, times in counts.items() if times > 1} <= in_flight | failed
+    twice = {content for content, times in counts.items() if times > 1}
+    # A worker that is killed in the middle of a decision costs a fetch more, for each request that it was about to send.
+    assert len(twice - in_flight - failed) <= AT_A_TIME / 4
     assert max(counts.values()) <= 2
     # Nobody is left, and so nothing is.
     assert redis_server.client.keys("*") == []
