@@ -54,7 +54,8 @@ def inquire(
     by_redirect: bool = False,
     key: Callable[[str], str] | None = None,
 ) -> Inquiry:
-    """Judge the pair with as few fetches as possible: one if the log has the page of *url*, four at most.
+    """Judge the pair with as few fetches as possible: one if the log has the page of *url*, four as a rule, more where pages
+    change at each fetch.
 
     A difference counts only if further fetches of both URLs confirm it, and if the site does not answer alike for a URL
     that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*. *both_linked*: a

@@ -3,5 +3,5 @@
 #: Goes up when a page's words, shingles or sketch change; sketches of different versions are not compared.
 SKETCH_VERSION = 1
 
-#: Goes up when the units of a page change; units of different versions are not compared.
-UNITS_VERSION = 12
+#: Goes up when the units of a page, or of what a callback took from it, change; units of different versions are not compared.
+UNITS_VERSION = 13
