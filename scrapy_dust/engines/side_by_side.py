@@ -8,17 +8,21 @@ import gc
 import os
 import pickle
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain
 from multiprocessing import connection, get_context, parent_process
-from threading import Event, Semaphore, Thread
+from multiprocessing.connection import Connection
+from threading import Thread
 from typing import TypeVar
 
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import NOTHING_KNOWN, Mined, Task, mine_logs
 from scrapy_dust.engines.remembering import Remembered
+from scrapy_dust.errors import EngineError
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.propose.edits.pooling import Pool
@@ -82,19 +86,34 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int, least: int = 0
         for some in parts:
             yield from miner(some)
         return
-    with ExitStack() as stack:
-        # Not forked: of a process with threads, as Scrapy's and numpy's, a copy may stand still.
-        workers = get_context("spawn").Pool(processes, _prepare_process, (miner,))
-        stack.callback(workers.join)
-        # However it ends, nobody goes on: not after Ctrl-C, and not where no more is asked for.
-        stack.callback(workers.terminate)
-        free, over = Semaphore(_AHEAD * processes), Event()
-        # Whoever waits to hand out another part is told that none is wanted any more.
-        stack.callback(free.release)
-        stack.callback(over.set)
-        for mined in workers.imap(_mine_with_given_miner, _handed_out(parts, free, over)):
-            yield from mined
-            free.release()
+    spawn = get_context(
+        "spawn"
+    )  # not forked: of a process with threads, as Scrapy's and numpy's, a copy may stand still
+    is_over, over = spawn.Pipe(duplex=False)
+    with is_over, ProcessPoolExecutor(processes, spawn, _prepare_process, (miner, is_over)) as workers:
+        waiting = deque[Future[list[Mined]]]()
+        try:
+            for part in parts:
+                if len(waiting) >= _AHEAD * processes:
+                    yield from _mined(waiting)
+                waiting.append(workers.submit(_mine_with_given_miner, part))
+            while waiting:
+                yield from _mined(waiting)
+        finally:
+            # However it ends, nobody goes on: not after Ctrl-C, and not where no more is asked for.
+            over.close()
+            workers.shutdown(cancel_futures=True)
+
+
+def _mined(waiting: deque[Future[list[Mined]]]) -> list[Mined]:
+    """The results of the first part that is *waiting*. Raises `EngineError` if a process has died over it."""
+    try:
+        return waiting.popleft().result()
+    except BrokenProcessPool:
+        raise EngineError(
+            "A process that mines was killed, perhaps since memory ran out. Set DUST_MEMORY_LIMIT to less than the machine has "
+            "to spare, and run the command again: it goes on from what was found."
+        ) from None
 
 
 def _first_sites(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterator[Site]]:
@@ -108,15 +127,6 @@ def _first_sites(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterato
         if records >= least and len(ahead) > bool(least):
             break
     return ahead, others
-
-
-def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator[_Any]:
-    """*parts*, each once *free* has room for its results, which wait until they are taken; none after *over* is set."""
-    for part in parts:
-        free.acquire()
-        if over.is_set():
-            return
-        yield part
 
 
 def small_sites_together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
@@ -163,20 +173,22 @@ def look_seldom_for_garbage() -> None:
     gc.set_threshold(*_GARBAGE)
 
 
-def _prepare_process(miner: Miner) -> None:
-    """Prepare this process, which another one has started, to mine sites with *miner*."""
+def _prepare_process(miner: Miner, is_over: Connection) -> None:
+    """Prepare this process, which another one has started, to mine sites with *miner* until *is_over* has something to read."""
     look_seldom_for_garbage()
     # Ctrl-C reaches all processes of a terminal; the one that was started ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_with_parent, args=(is_over,), daemon=True).start()
     _miner[:] = [miner]
 
 
-def _end_with_parent() -> None:
-    """Have the system end this process when its parent process ends, even if the parent is killed."""
+def _end_with_parent(is_over: Connection) -> None:
+    """Have the system end this process when *is_over* has something to read, or when its parent process ends, even if the
+    parent is killed.
+    """
     parent = parent_process()
     if parent is not None:
-        connection.wait([parent.sentinel])
+        connection.wait([parent.sentinel, is_over])
         os._exit(1)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from scrapy_dust.engines import side_by_side
 from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
+from scrapy_dust.errors import EngineError
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.outcomes import Outcome
@@ -128,3 +129,20 @@ def test_whoever_is_killed_leaves_nobody_at_work(tmp_path):
 @pytest.mark.parametrize(("sites", "records"), [(9, WORTH - 1), (1, 10 * WORTH), (0, 0)])
 def test_little_work_is_done_by_one(sites, records):
     assert processes_for(sites, records) <= 1
+
+
+class Killed(Miner):
+    """A miner whose process is killed, as one is that takes too much memory."""
+
+    def __call__(self, sites):
+        os._exit(9)
+
+
+def test_a_process_that_is_killed_is_told_in_one_sentence_and_nobody_waits_for_it():
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    before = active_children()
+    killed = Killed(MINER.settings, redirects_count=False, pool=MINER.pool)
+    with pytest.raises(EngineError, match="was killed"):
+        list(mined_by(killed, SITES * 20, 2))
+    assert active_children() == before
